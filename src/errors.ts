@@ -1,0 +1,85 @@
+/** Every code that an `AgentError` of this package carries. Codes are stable names: programs may switch on them. */
+export type AgentErrorCode =
+  // what the caller gave
+  | 'invalid-option'
+  | 'invalid-tool'
+  | 'invalid-schema'
+  | 'invalid-message'
+  | 'invalid-input'
+  // how a turn failed
+  | 'error-limit'
+  | 'iteration-limit'
+  | 'token-limit'
+  | 'tool-call-limit'
+  | 'deadline'
+  | 'stop-when'
+  | 'unknown-tool'
+  | 'empty-reply'
+  | 'model-error'
+  | 'context-overflow'
+  | 'machine-error'
+  // models
+  | 'model-request-failed'
+  | 'model-stream-broken'
+  // sessions and decisions
+  | 'invalid-document'
+  | 'newer-document'
+  | 'unsafe-document'
+  | 'incompatible-document'
+  | 'unknown-call'
+  | 'call-settled'
+  | 'call-changed'
+  | 'decision-conflict'
+  | 'session-closed'
+  | 'session-busy'
+  | 'session-conflict'
+  | 'nothing-to-retry';
+
+/** The one base class of what this package throws. `JSON.stringify` of it keeps name, code, message and details. */
+export class AgentError extends Error {
+  override readonly name: string = 'AgentError';
+  readonly code: AgentErrorCode;
+
+  constructor(code: AgentErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return { name: this.name, code: this.code, message: this.message };
+  }
+}
+
+/** An error as plain data: what enters a chart, a document or an event. Never a stack. */
+export interface ErrorData {
+  name: string;
+  message: string;
+  code?: string;
+  status?: number;
+  cause?: ErrorData;
+}
+
+const text = (value: unknown): string => {
+  try {
+    return typeof value === 'string' ? value : String(value);
+  } catch {
+    return 'unprintable error';
+  }
+};
+
+/** Turns anything that was thrown into `ErrorData`; never throws itself, follows at most five causes. */
+export const errorData = (thrown: unknown, depth = 0): ErrorData => {
+  try {
+    if (!(thrown instanceof Error)) return { name: 'Error', message: text(thrown) };
+    const { code, status } = thrown as { code?: unknown; status?: unknown };
+    return {
+      name: text(thrown.name),
+      message: text(thrown.message),
+      ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+      ...(typeof status === 'number' ? { status } : {}),
+      ...(thrown.cause !== undefined && depth < 5 ? { cause: errorData(thrown.cause, depth + 1) } : {}),
+    };
+  } catch {
+    return { name: 'Error', message: 'unprintable error' };
+  }
+};
