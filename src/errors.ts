@@ -31,6 +31,7 @@ export type AgentErrorCode =
   | 'call-changed'
   | 'decision-conflict'
   | 'session-closed'
+  | 'session-idle'
   | 'session-busy'
   | 'session-conflict'
   | 'nothing-to-retry';

@@ -1,18 +1,38 @@
-/** What survives `JSON.parse(JSON.stringify(value))` unchanged. */
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+/** What survives `JSON.parse(JSON.stringify(value))` unchanged. Arrays are read-only, as in the AI SDK's `JSONValue`. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue | undefined };
 
-/** True for `{…}` as `JSON.parse` makes it: no array, no null, no class instance. */
+/** True for `{…}` as `JSON.parse` makes it, in any realm: no array, no null, no class instance. */
 export const isPlainObject = (value: unknown): value is Record<string, unknown> => {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
-/** JSON text with sorted keys: equal values give equal text, whatever the order of their keys. */
+/**
+ * JSON text with sorted keys: equal values give equal text, whatever the order of their keys. A key that holds `undefined` counts
+ * as absent. Throws, as `JSON.stringify` does, for a bigint and for a cycle.
+ */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
-    isPlainObject(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
+    isPlainObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
   ) ?? 'null';
+
+/** True for what JSON keeps as it is: no undefined, NaN, -0, bigint, date, class instance or cycle. */
+export const isJson = (value: unknown, ancestors: readonly object[] = []): value is JsonValue => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0);
+    case 'object': {
+      if (value === null) return true;
+      if (ancestors.includes(value) || !(Array.isArray(value) || isPlainObject(value))) return false;
+      const inside = [...ancestors, value];
+      return Object.values(value).every((item) => isJson(item, inside));
+    }
+    default:
+      return false;
+  }
+};

@@ -19,7 +19,7 @@ export interface ReasoningPart {
   providerOptions?: ProviderOptions;
 }
 
-/** An image or document. `data` is base64, a `data:` URL or an `https:` URL; never binary, so that it is plain JSON. */
+/** An image or document. `data` is base64, a `data:` URL or an `http(s):` URL; never binary, so that it is plain JSON. */
 export interface FilePart {
   type: 'file';
   data: string;

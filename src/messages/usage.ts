@@ -23,8 +23,9 @@ export const addUsage = (a: Usage, b: Usage | undefined): Usage => {
   if (b === undefined) return a;
   const sum: Usage = {};
   for (const kind of kinds) {
-    const left = a[kind];
-    const right = b[kind];
+    // `null` is no `Usage`, but some servers send it, and it means that they did not count.
+    const left = a[kind] ?? undefined;
+    const right = b[kind] ?? undefined;
     if (left !== undefined || right !== undefined) sum[kind] = (left ?? 0) + (right ?? 0);
   }
   return sum;

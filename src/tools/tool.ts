@@ -1,5 +1,13 @@
 import type { JsonObject } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
+import { checkInput, type InputCheck } from './check-input.ts';
+import type { InputSchema, SchemaOutput } from './input-schema.ts';
+import { inputJsonSchema } from './json-schema.ts';
+import { checkToolOptions } from './tool-options.ts';
+import { createValidator } from './validator.ts';
+
+export type { InputCheck } from './check-input.ts';
+export type { InputIssue } from './input-issues.ts';
 
 /**
  * What a tool is told about its call. `callIndex` and `callCount` place it in its round; `attempt` starts at 1 and grows with
@@ -49,9 +57,6 @@ export interface ToolRetry {
   when?: (error: unknown) => boolean;
 }
 
-export type InputIssue = { path: string; message: string };
-export type InputCheck = { ok: true; value: unknown } | { ok: false; issues: InputIssue[] };
-
 /**
  * A tool as the agent holds it: made by `tool()`, which checks it once. The functions take and give `unknown`, so that tools of
  * all input types stand in one list.
@@ -77,3 +82,76 @@ export interface Tool {
   readonly maxResultChars: number;
   readonly toModelOutput: ((output: unknown) => ToolOutput) | undefined;
 }
+
+/** What `tool()` takes. `S` is the schema, `Result` what `execute` gives in the end. */
+export interface ToolOptions<S extends InputSchema = InputSchema, Result = unknown> {
+  /** 1 to 64 of the characters a-z, A-Z, 0-9, _ and -. */
+  name: string;
+  /** Tells the model what the tool does and when to use it. */
+  description?: string;
+  /** A schema whose root is an object: zod 4, another Standard Schema that gives a JSON schema, or `{ jsonSchema, validate? }`. */
+  inputSchema: S;
+  /** Gets the checked input. Absent: the application answers the call. Of an `AsyncIterable` the last value is the result. */
+  execute?: (input: SchemaOutput<S>, ctx: ToolContext) => Result | Promise<Result> | AsyncIterable<Result>;
+  /** Default false. A function that throws counts as true. */
+  needsApproval?: boolean | ((input: SchemaOutput<S>, ctx: ApprovalContext) => boolean | Promise<boolean>);
+  /** ms for one attempt, above 0. Default: none. */
+  timeout?: number;
+  /** Default: one attempt. */
+  retry?: ToolRetry;
+  /** Starts when all calls before it are settled, and later ones wait for it. Default false. */
+  sequential?: boolean;
+  /** The result is the answer of the turn. Default false. */
+  returnDirect?: boolean;
+  annotations?: ToolAnnotations;
+  /** What becomes of a call that a crash cut off, of a tool neither `readOnly` nor `idempotent`. Default `'report'`. */
+  onInterrupted?: 'report' | 'retry' | 'ask';
+  /** Integer of at least 1. Default 100,000. */
+  maxResultChars?: number;
+  /** What the model reads of a result, in place of the rules of `toToolOutput`. Synchronous; a throw is a failure of the call. */
+  toModelOutput?: (output: Awaited<Result>) => ToolOutput;
+}
+
+const retryOf = (retry: ToolRetry | undefined): Tool['retry'] => ({
+  attempts: retry === undefined ? 1 : (retry.attempts ?? 3),
+  initialDelay: retry?.initialDelay ?? 500,
+  maxDelay: retry?.maxDelay ?? 30_000,
+  ...(retry?.when === undefined ? {} : { when: retry.when }),
+});
+
+/**
+ * A tool, checked once and frozen. Throws `AgentError`: `invalid-tool` for an option that is unknown, missing or out of bounds,
+ * `invalid-schema` where the schema has no JSON schema form or its root is not an object. The message names the tool and the
+ * place. Nothing that is given is changed.
+ *
+ * ```ts
+ * const weather = tool({
+ *   name: 'weather',
+ *   description: 'The weather of a city, now',
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: ({ city }) => fetchWeather(city),
+ * });
+ * ```
+ */
+export const tool = <S extends InputSchema, Result = unknown>(options: ToolOptions<S, Result>): Tool => {
+  checkToolOptions(options);
+  const inputSchema = inputJsonSchema(options.name, options.inputSchema);
+  const validate = createValidator(options.inputSchema);
+  return Object.freeze<Tool>({
+    name: options.name,
+    description: options.description,
+    inputSchema,
+    checkInput: (input) => checkInput(validate, input),
+    // The functions get what `checkInput` gave, and `toModelOutput` what `execute` gave: the casts forget only that.
+    execute: options.execute as Tool['execute'],
+    needsApproval: (options.needsApproval ?? false) as Tool['needsApproval'],
+    timeout: options.timeout,
+    retry: Object.freeze(retryOf(options.retry)),
+    sequential: options.sequential ?? false,
+    returnDirect: options.returnDirect ?? false,
+    annotations: Object.freeze({ ...options.annotations }),
+    onInterrupted: options.onInterrupted ?? 'report',
+    maxResultChars: options.maxResultChars ?? 100_000,
+    toModelOutput: options.toModelOutput as Tool['toModelOutput'],
+  });
+};

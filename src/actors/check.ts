@@ -1,0 +1,142 @@
+import type { AnyActorRef } from 'xstate';
+import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
+import type { Message } from '../messages/message.ts';
+import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
+import type { ApprovalContext, Tool } from '../tools/tool.ts';
+import type { ToolRegistry } from '../tools/tool-registry.ts';
+import { invalidInputOutput, unknownToolOutput } from '../tools/tool-output.ts';
+import { type EffectLogic, fromEffect } from './effect.ts';
+import { hostOf } from './host.ts';
+
+export interface CheckInput {
+  call: CallSpec;
+  sessionId: string;
+  /** Somebody has decided already: nobody is asked. */
+  isDecided: boolean;
+  edit?: JsonValue;
+}
+
+/** What a human is asked. `input` only where it is not simply what the model gave. */
+export interface Question {
+  inputHash: string;
+  input?: JsonValue;
+  isChecked: boolean;
+  reason?: string;
+  refusedEdit?: string;
+}
+
+export type CheckOutcome =
+  | { type: 'settled'; result: CallResult }
+  | { type: 'ask'; question: Question }
+  | { type: 'ready'; input: unknown; isChecked: boolean; inputHash: string };
+
+export type CheckLogic = EffectLogic<CheckOutcome, CheckInput>;
+
+export type Verdict = 'approve' | 'reject' | 'ask';
+
+/** What a policy is told of a call; `input` is checked. */
+export interface PolicyCall {
+  callId: string;
+  tool: string;
+  input: unknown;
+}
+
+export type ApprovalPolicy = (
+  call: PolicyCall,
+  ctx: ApprovalContext,
+) => Verdict | undefined | Promise<Verdict | undefined>;
+
+export interface CheckOptions {
+  tools: ToolRegistry;
+  policy: ApprovalPolicy | undefined;
+  /** What the session of this call remembers for it (R28). */
+  remembered(callActor: AnyActorRef, tool: string, input: unknown): 'approve' | 'reject' | undefined;
+  messagesOf(callActor: AnyActorRef): readonly Message[];
+}
+
+const hex = (bytes: ArrayBuffer): string =>
+  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Binds a decision to arguments (R29): SHA-256 of their canonical JSON, or that text itself where the platform has no digest. */
+export const inputHash = async (input: unknown): Promise<string> => {
+  const text = canonicalJson(input);
+  const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle;
+  return subtle === undefined ? text : hex(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
+};
+
+const verdictOf = async (
+  tool: Tool,
+  input: unknown,
+  { call, sessionId }: CheckInput,
+  { policy, remembered, messagesOf }: CheckOptions,
+  callActor: AnyActorRef,
+): Promise<Verdict> => {
+  const known = remembered(callActor, tool.name, input);
+  if (known !== undefined) return known;
+  const ctx: ApprovalContext = {
+    callId: call.callId,
+    sessionId,
+    messages: messagesOf(callActor),
+    context: hostOf(callActor).context(),
+  };
+  try {
+    const verdict = await policy?.({ callId: call.callId, tool: tool.name, input }, ctx);
+    if (verdict !== undefined) return verdict === 'approve' || verdict === 'reject' ? verdict : 'ask';
+    const needed = typeof tool.needsApproval === 'function' ? await tool.needsApproval(input, ctx) : tool.needsApproval;
+    return needed === false ? 'approve' : 'ask';
+  } catch {
+    return 'ask';
+  }
+};
+
+/** Validates one call's arguments, then finds out whether a human must be asked (R17, R25). Never the other way round. */
+export const createCheckLogic = (options: CheckOptions): CheckLogic =>
+  fromEffect<CheckOutcome, CheckInput>(async ({ input: given, parent }) => {
+    const { call, edit, isDecided } = given;
+    const tool = options.tools.get(call.tool);
+    if (tool === undefined || parent === undefined) {
+      const output = unknownToolOutput(call.tool, options.tools.names());
+      return {
+        type: 'settled',
+        result: {
+          status: 'failed',
+          output,
+          error: { name: 'UnknownTool', message: output.value, code: 'unknown-tool' },
+        },
+      };
+    }
+    const raw = edit ?? call.input;
+    const checking = tool.checkInput(raw);
+    const check = checking instanceof Promise ? await checking : checking;
+    if (!check.ok) {
+      const output = invalidInputOutput(call.tool, check.issues);
+      if (edit !== undefined) {
+        return { type: 'ask', question: { inputHash: '', isChecked: false, refusedEdit: output.value } };
+      }
+      return {
+        type: 'settled',
+        result: {
+          status: 'failed',
+          output,
+          error: { name: 'InvalidInput', message: output.value, code: 'invalid-input' },
+        },
+      };
+    }
+    const isChecked = isJson(check.value);
+    const input = isChecked ? check.value : raw;
+    if (
+      !isDecided &&
+      (tool.needsApproval !== false ||
+        options.policy !== undefined ||
+        options.remembered(parent, tool.name, check.value) !== undefined)
+    ) {
+      const verdict = await verdictOf(tool, check.value, given, options, parent);
+      if (verdict === 'reject') return { type: 'settled', result: rejection('declined by policy') };
+      if (verdict === 'ask') {
+        const question = { inputHash: await inputHash(input), isChecked };
+        const isAsGiven = canonicalJson(input) === canonicalJson(call.input);
+        return { type: 'ask', question: isAsGiven ? question : { ...question, input: input as JsonValue } };
+      }
+    }
+    return { type: 'ready', input, isChecked, inputHash: tool.execute === undefined ? await inputHash(input) : '' };
+  });

@@ -1,0 +1,102 @@
+import { hostOf } from './host.ts';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, AnyActorRef, Snapshot } from 'xstate';
+
+/** What an effect is told: its plain input, the actor that it serves, and when to give up. */
+export interface EffectScope<TInput> {
+  input: TInput;
+  /** The actor that started this one; read its snapshot for what is too large to copy into an input. */
+  parent: AnyActorRef | undefined;
+  self: AnyActorRef;
+  signal: AbortSignal;
+  /** The work was under way when the session was saved: what it had done by then is not known. */
+  isRestored: boolean;
+}
+
+export type EffectEvent<TOutput> =
+  | { type: 'effect.settled'; output: TOutput }
+  /** Tells the work to give up, but goes on waiting for what it says. */
+  | { type: 'effect.abort'; reason?: string }
+  | { type: 'xstate.stop' };
+
+/** `known` is an outcome that was there when the session was saved and is announced again after a restore. */
+export type EffectSnapshot<TOutput, TInput> = Snapshot<TOutput> & {
+  input: TInput;
+  known?: TOutput;
+  isRestored?: boolean;
+};
+export type EffectLogic<TOutput, TInput> = ActorLogic<
+  EffectSnapshot<TOutput, TInput>,
+  EffectEvent<TOutput>,
+  TInput,
+  ActorSystem<ActorSystemInfo>
+>;
+
+const active = <TOutput, TInput>(input: TInput): EffectSnapshot<TOutput, TInput> => ({
+  status: 'active',
+  output: undefined,
+  error: undefined,
+  input,
+});
+
+/**
+ * Asynchronous work as an actor whose failures are values: `run` must not reject, and what it gives is plain JSON.
+ *
+ * It differs from XState's `fromPromise` where a session is restored: a finished effect whose outcome its parent had not taken
+ * yet announces it again, so that no parent waits for ever. One that was still at work runs again with the same input.
+ */
+export const fromEffect = <TOutput, TInput>(
+  run: (scope: EffectScope<TInput>) => Promise<TOutput>,
+): EffectLogic<TOutput, TInput> => {
+  const controllers = new WeakMap<AnyActorRef, AbortController>();
+  const abort = (self: AnyActorRef, reason: string): void => {
+    controllers.get(self)?.abort(new DOMException(reason, 'AbortError'));
+  };
+  return {
+    getInitialSnapshot: (_scope, input) => active(input),
+    transition: (snapshot, event, { self }) => {
+      if (snapshot.status !== 'active') return snapshot;
+      switch (event.type) {
+        case 'effect.settled':
+          controllers.delete(self);
+          return { ...snapshot, status: 'done', output: event.output, error: undefined };
+        case 'effect.abort':
+          abort(self, event.reason ?? 'aborted');
+          return snapshot;
+        case 'xstate.stop':
+          abort(self, 'stopped');
+          return { ...snapshot, status: 'stopped', output: undefined, error: undefined };
+        default:
+          return snapshot;
+      }
+    },
+    start: (snapshot, { self }) => {
+      if (snapshot.status !== 'active') return;
+      if (snapshot.known !== undefined) {
+        self.send({ type: 'effect.settled', output: snapshot.known });
+        return;
+      }
+      const controller = new AbortController();
+      controllers.set(self, controller);
+      const { running } = hostOf(self);
+      running.add(controller);
+      // One turn of the microtask queue later the parent's snapshot holds what it decided when it started this effect.
+      void Promise.resolve()
+        .then(() =>
+          run({
+            input: snapshot.input,
+            parent: self._parent,
+            self,
+            signal: controller.signal,
+            isRestored: snapshot.isRestored === true,
+          }),
+        )
+        .then((output) => {
+          running.delete(controller);
+          if (self.getSnapshot().status === 'active') self.send({ type: 'effect.settled', output });
+        });
+    },
+    getPersistedSnapshot: ({ input, output }) =>
+      ({ ...active<TOutput, TInput>(input), ...(output === undefined ? {} : { known: output }) }) as Snapshot<unknown>,
+    restoreSnapshot: (stored) => ({ ...(stored as EffectSnapshot<TOutput, TInput>), isRestored: true }),
+  };
+};

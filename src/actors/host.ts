@@ -1,0 +1,45 @@
+import type { AnyActorRef } from 'xstate';
+import type { DeltaEvent } from './delta-event.ts';
+
+/** What a session gives to the effects of its actors. A machine that runs without a session has none of it, and works. */
+export interface Host {
+  /** Deltas are made only for somebody who reads them. */
+  hasReaders(): boolean;
+  emit(event: DeltaEvent): void;
+  /** What the application gave to the turn under way. */
+  context(): unknown;
+  /** The effects at work: all are aborted when the session breaks. */
+  readonly running: Set<AbortController>;
+  /** Resolves when the state that asks for an effect is stored; undefined where nothing is (R38). */
+  barrier(): Promise<void> | undefined;
+}
+
+const hosts = new WeakMap<AnyActorRef, Host>();
+const contexts = new WeakMap<AnyActorRef, unknown>();
+
+export const attachHost = (actor: AnyActorRef, host: Host): void => {
+  hosts.set(actor, host);
+};
+
+/** Keeps what a machine without a session was given for its tools: live objects never enter a snapshot. */
+export const attachContext = (actor: AnyActorRef, context: unknown): void => {
+  contexts.set(actor, context);
+};
+
+const nearest = <T>(self: AnyActorRef, of: WeakMap<AnyActorRef, T>): T | undefined => {
+  for (let actor: AnyActorRef | undefined = self; actor !== undefined; actor = actor._parent) {
+    const found = of.get(actor);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** The host of the nearest actor above that has one. */
+export const hostOf = (self: AnyActorRef): Host =>
+  nearest(self, hosts) ?? {
+    hasReaders: () => false,
+    emit: () => undefined,
+    context: () => nearest(self, contexts),
+    running: new Set(),
+    barrier: () => undefined,
+  };

@@ -1,0 +1,138 @@
+import type { AnyActorRef } from 'xstate';
+import { type ErrorData, errorData } from '../errors.ts';
+import { isPlainObject } from '../messages/json.ts';
+import type { ChatModel, ModelReply, ModelRequest } from '../models/chat-model.ts';
+import { ModelError } from '../models/model-error.ts';
+import type { Clock } from './alarm.ts';
+import { type EffectLogic, fromEffect } from './effect.ts';
+import { type Host, hostOf } from './host.ts';
+
+export interface ModelInput {
+  sessionId: string;
+  /** 0 is the agent's own model, then the fallbacks in order. */
+  model: number;
+}
+
+export interface ModelFailure extends ErrorData {
+  transient: boolean;
+  /** ms. */
+  retryAfter?: number;
+  overflow?: boolean;
+}
+
+export type ModelOutcome =
+  | { type: 'reply'; reply: ModelReply; model: string }
+  | { type: 'error'; error: ModelFailure; model: string };
+
+export type ModelLogic = EffectLogic<ModelOutcome, ModelInput>;
+
+export interface ModelOptions {
+  models: readonly ChatModel[];
+  clock: Clock;
+  /** ms without a chunk after which a stream counts as broken. */
+  idleTimeout: number | undefined;
+  /** What the agent above asks; read when the model is about to be asked. */
+  requestOf(agent: AnyActorRef, model: ChatModel): ModelRequest | Promise<ModelRequest>;
+}
+
+const failureOf = (thrown: unknown): ModelFailure => {
+  if (!(thrown instanceof ModelError)) return { ...errorData(thrown), transient: false };
+  const { transient, retryAfter, overflow } = thrown;
+  return {
+    ...errorData(thrown),
+    transient,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(overflow ? { overflow } : {}),
+  };
+};
+
+const isReply = (reply: unknown): reply is ModelReply =>
+  isPlainObject(reply) &&
+  isPlainObject(reply['message']) &&
+  reply['message']['role'] === 'assistant' &&
+  (typeof reply['message']['content'] === 'string' || Array.isArray(reply['message']['content']));
+
+/** A reply as plain JSON of our own: nothing that the model's adapter may change later, nothing that a save would lose. */
+const plainReply = (reply: unknown, name: string): ModelReply => {
+  const copy: unknown = JSON.parse(JSON.stringify(reply) ?? 'null');
+  if (!isReply(copy)) {
+    throw new TypeError(`the model "${name}" gave no reply with an assistant message in it`);
+  }
+  return { ...copy, finishReason: copy.finishReason ?? 'other' };
+};
+
+const stalled = (name: string, ms: number): ModelError =>
+  new ModelError('model-stream-broken', `the stream of model "${name}" was silent for ${ms} ms`, { transient: true });
+
+const streamed = async (
+  model: ChatModel,
+  request: ModelRequest,
+  host: Host,
+  signal: AbortSignal,
+  { clock, idleTimeout }: ModelOptions,
+): Promise<unknown> => {
+  const idle = new AbortController();
+  let timer: unknown;
+  const restart = (): void => {
+    if (idleTimeout === undefined) return;
+    clock.clearTimeout(timer);
+    timer = clock.setTimeout(() => idle.abort(stalled(model.name, idleTimeout)), idleTimeout);
+  };
+  const silence = new Promise<never>((_, reject) => {
+    idle.signal.addEventListener('abort', () => reject(idle.signal.reason as Error), { once: true });
+  });
+  silence.catch(() => undefined);
+  const both = idleTimeout === undefined ? signal : AbortSignal.any([signal, idle.signal]);
+  const read = async (): Promise<unknown> => {
+    for await (const chunk of model.stream?.(request, { signal: both }) ?? []) {
+      if (signal.aborted || idle.signal.aborted) break;
+      restart();
+      switch (chunk.type) {
+        case 'finish':
+          return chunk.reply;
+        case 'tool-input-delta':
+          host.emit({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
+          break;
+        case 'text-delta':
+        case 'reasoning-delta':
+          host.emit(chunk);
+          break;
+        default:
+          // A chunk of a kind that a later version knows is not an error.
+          chunk satisfies never;
+      }
+    }
+    throw new ModelError(
+      'model-stream-broken',
+      `the stream of model "${model.name}" ended before its reply was whole`,
+      {
+        transient: true,
+      },
+    );
+  };
+  restart();
+  try {
+    return await (idleTimeout === undefined ? read() : Promise.race([read(), silence]));
+  } finally {
+    clock.clearTimeout(timer);
+  }
+};
+
+/** Asks one model once, streamed where somebody reads along. What the provider or the network did wrong is a value. */
+export const createModelLogic = (options: ModelOptions): ModelLogic =>
+  fromEffect<ModelOutcome, ModelInput>(async ({ input, parent, self, signal }) => {
+    const model = options.models[input.model] ?? options.models[0];
+    const name = model?.name ?? 'none';
+    try {
+      if (model === undefined || parent === undefined) throw new TypeError('there is no model to ask');
+      const host = hostOf(self);
+      await host.barrier();
+      const request = await options.requestOf(parent, model);
+      const reply = await (model.stream !== undefined && host.hasReaders()
+        ? streamed(model, request, host, signal, options)
+        : model.generate(request, { signal }));
+      return { type: 'reply', reply: plainReply(reply, name), model: name };
+    } catch (error) {
+      return { type: 'error', error: failureOf(error), model: name };
+    }
+  });

@@ -1,0 +1,168 @@
+import type { AnyActorRef } from 'xstate';
+import { errorData } from '../errors.ts';
+import { isJson, type JsonValue } from '../messages/json.ts';
+import type { Message, ToolOutput } from '../messages/message.ts';
+import { type CallResult, type CallSpec, textResult } from '../tools/call.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
+import type { ToolRegistry } from '../tools/tool-registry.ts';
+import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
+import type { Clock } from './alarm.ts';
+import { type Question, inputHash } from './check.ts';
+import { type EffectLogic, type EffectScope, fromEffect } from './effect.ts';
+import { hostOf } from './host.ts';
+
+export interface ToolInput {
+  call: CallSpec;
+  sessionId: string;
+  input: unknown;
+  /** False: `input` is what the model gave, and its checked form was not plain JSON. */
+  isChecked: boolean;
+  attempt: number;
+}
+
+export type ToolOutcome =
+  | { type: 'result'; result: CallResult; isRetryable: boolean }
+  /** A crash cut the call off and its tool wants a human to decide (R38). */
+  | { type: 'ask'; question: Question };
+
+export type ToolLogic = EffectLogic<ToolOutcome, ToolInput>;
+
+export interface ToolOptions {
+  tools: ToolRegistry;
+  detailedErrors: boolean;
+  clock: Clock;
+  messagesOf(callActor: AnyActorRef): readonly Message[];
+}
+
+const settled = (result: CallResult, isRetryable = false): ToolOutcome => ({ type: 'result', result, isRetryable });
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+/** A stream of values: each is shown as progress, the last one is the result. */
+const lastOf = async (values: AsyncIterable<unknown>, show: (value: unknown) => void): Promise<unknown> => {
+  let last: unknown;
+  for await (const value of values) {
+    last = value;
+    show(value);
+  }
+  return last;
+};
+
+/** Rejects when the signal aborts, so that a tool that ignores it cannot hold its call. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+
+class TimedOut extends Error {}
+
+/** After a crash: what cannot be repeated safely is not repeated, unless its tool says so (R38). */
+const interrupted = async (tool: Tool, { call, input, isChecked }: ToolInput): Promise<ToolOutcome | undefined> => {
+  if (tool.annotations.readOnly === true || tool.annotations.idempotent === true || tool.onInterrupted === 'retry')
+    return undefined;
+  if (tool.onInterrupted === 'ask') {
+    const question: Question = {
+      inputHash: await inputHash(input),
+      isChecked,
+      reason: 'interrupted: it may have run already',
+    };
+    return { type: 'ask', question: input === call.input ? question : { ...question, input: input as JsonValue } };
+  }
+  return settled(
+    textResult('outcome-unknown', 'Error: the call was interrupted while it ran; whether it took effect is unknown.'),
+  );
+};
+
+const failed = (tool: Tool, error: unknown, detailed: boolean, output?: ToolOutput): ToolOutcome => {
+  let isRetryable = true;
+  try {
+    isRetryable = tool.retry.when?.(error) ?? true;
+  } catch {
+    isRetryable = false;
+  }
+  return settled(
+    { status: 'failed', output: output ?? failureOutput(error, { detailed }), error: errorData(error) },
+    isRetryable,
+  );
+};
+
+const execute = async (
+  tool: Tool,
+  input: unknown,
+  { input: { call, sessionId, attempt }, parent, signal }: EffectScope<ToolInput>,
+  { detailedErrors, clock, messagesOf }: ToolOptions,
+): Promise<ToolOutcome> => {
+  const host = hostOf(parent as AnyActorRef);
+  const timeout = new AbortController();
+  const timer =
+    tool.timeout === undefined ? undefined : clock.setTimeout(() => timeout.abort(new TimedOut()), tool.timeout);
+  const both = tool.timeout === undefined ? signal : AbortSignal.any([signal, timeout.signal]);
+  let endTurn = false;
+  const show = (value: unknown): void => {
+    if (host.hasReaders()) {
+      const shown = isJson(value) ? value : String(value);
+      host.emit({ type: 'tool-progress', callId: call.callId, tool: call.tool, value: shown });
+    }
+  };
+  const ctx: ToolContext = {
+    callId: call.callId,
+    sessionId,
+    idempotencyKey: `${sessionId}:${call.callId}`,
+    attempt,
+    iteration: call.iteration,
+    callIndex: call.index,
+    callCount: call.count,
+    get messages() {
+      return messagesOf(parent as AnyActorRef);
+    },
+    context: host.context(),
+    signal: both,
+    progress: show,
+    endTurn: () => {
+      endTurn = true;
+    },
+  };
+  try {
+    const work = (async () => {
+      const value = await tool.execute?.(input, ctx);
+      return isAsyncIterable(value) ? lastOf(value, show) : value;
+    })();
+    const value = await (tool.timeout === undefined ? work : Promise.race([work, aborted(timeout.signal)]));
+    const returned = toToolOutput(value, tool);
+    if (returned.error === undefined) {
+      return settled({ status: 'ok', output: returned.output, ...(endTurn ? { endTurn } : {}) });
+    }
+    return failed(tool, returned.error, detailedErrors, returned.output);
+  } catch (error) {
+    if (signal.aborted)
+      return settled(textResult('stopped', 'Error: the call was stopped while it ran; its outcome is unknown.'));
+    if (error instanceof TimedOut) {
+      const text = `Error: the tool timed out after ${tool.timeout} ms.`;
+      return settled(textResult('timed-out', text, { name: 'TimeoutError', message: text, code: 'timed-out' }), true);
+    }
+    return failed(tool, error, detailedErrors);
+  } finally {
+    if (timer !== undefined) clock.clearTimeout(timer);
+  }
+};
+
+/** Runs one tool once. Whatever the tool does, the outcome is a value. */
+export const createToolLogic = (options: ToolOptions): ToolLogic =>
+  fromEffect<ToolOutcome, ToolInput>(async (scope) => {
+    const { input: given, parent, signal, isRestored } = scope;
+    const tool = options.tools.get(given.call.tool);
+    if (tool === undefined || parent === undefined) {
+      return settled({ status: 'failed', output: unknownToolOutput(given.call.tool, options.tools.names()) });
+    }
+    if (isRestored) {
+      const outcome = await interrupted(tool, given);
+      if (outcome !== undefined) return outcome;
+    }
+    await hostOf(parent).barrier();
+    if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
+    if (given.isChecked) return execute(tool, given.input, scope, options);
+    const check = await tool.checkInput(given.input);
+    if (!check.ok) return settled({ status: 'failed', output: invalidInputOutput(tool.name, check.issues) });
+    return execute(tool, check.value, scope, options);
+  });

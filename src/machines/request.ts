@@ -1,0 +1,42 @@
+import { callsOf } from '../messages/message.ts';
+import { viewOf } from '../messages/view.ts';
+import type { ChatModel, ModelRequest, ModelSettings, ToolChoice, ToolDefinition } from '../models/chat-model.ts';
+import type { AgentContext } from './agent-context.ts';
+
+/** What an agent sends with every request, beside the history. */
+export interface RequestParts {
+  instructions?: string | undefined;
+  tools: readonly ToolDefinition[];
+  toolChoice?: ToolChoice | undefined;
+  settings?: ModelSettings | undefined;
+}
+
+const isForced = (choice: ToolChoice | undefined): boolean => choice === 'required' || typeof choice === 'object';
+
+/**
+ * The request that asks for the next reply. A forced tool choice holds for the first model call of a turn only (R10); the last call
+ * at a limit goes without tools (R21); an empty list of tools is left out (R14).
+ */
+export const requestOf = (
+  context: AgentContext,
+  parts: RequestParts,
+  model: Pick<ChatModel, 'needsTools'>,
+): ModelRequest => {
+  const { turn, messages, modelCalls } = context;
+  const { instructions, tools } = parts;
+  const settings = { ...parts.settings, ...turn.options.settings };
+  const choice = turn.options.toolChoice ?? parts.toolChoice;
+  const isFirst = modelCalls.length === turn.firstModelCall;
+  const request: ModelRequest = {
+    messages: viewOf(messages),
+    ...(instructions === undefined || instructions === '' ? {} : { instructions }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+  };
+  if (tools.length === 0) return request;
+  if (turn.finalizing !== undefined) {
+    const holdsCalls = messages.some((message) => message.role === 'assistant' && callsOf(message).length > 0);
+    return model.needsTools === true && holdsCalls ? { ...request, tools, toolChoice: 'none' } : request;
+  }
+  const toolChoice = isForced(choice) && !isFirst ? undefined : choice;
+  return { ...request, tools, ...(toolChoice === undefined ? {} : { toolChoice }) };
+};

@@ -1,0 +1,150 @@
+import { type JsonValue, canonicalJson } from '../messages/json.ts';
+import { type AssistantMessage, type Message, type ToolMessage, callsOf } from '../messages/message.ts';
+import { withOwnOptions } from '../messages/own-options.ts';
+import { type CallNeeds, type CallPhase, type CallResult, type CallSpec, isError, textResult } from '../tools/call.ts';
+
+/** A call as its round sees it. The call's own actor holds the rest. */
+export interface CallRecord extends Pick<CallSpec, 'callId' | 'tool'> {
+  phase: CallPhase;
+  waiting?: CallNeeds;
+  result?: CallResult;
+}
+
+/** One reply with calls, kept beside the history until every call has its result (R6). */
+export interface Round {
+  reply: AssistantMessage;
+  calls: CallRecord[];
+}
+
+/**
+ * Gives each call an id of ours and keeps the provider's beside it (R8). The same id, tool and arguments twice in one reply is one
+ * call that a server repeated; the same id with other arguments is another call.
+ */
+export const openRound = (reply: AssistantMessage, number: number): Round => {
+  const running = new Set(callsOf(reply));
+  const seen = new Set<string>();
+  const calls: CallRecord[] = [];
+  const content: Exclude<AssistantMessage['content'], string> = [];
+  for (const part of typeof reply.content === 'string' ? [] : reply.content) {
+    if (part.type !== 'tool-call' || !running.has(part)) {
+      content.push(part);
+      continue;
+    }
+    const key = `${part.toolCallId}\n${part.toolName}\n${canonicalJson(part.input)}`;
+    if (part.toolCallId !== '' && seen.has(key)) continue;
+    seen.add(key);
+    const callId = `call_${number}_${calls.length}`;
+    calls.push({ callId, tool: part.toolName, phase: 'validating' });
+    const named = part.toolCallId === '' ? part : withOwnOptions(part, { providerCallId: part.toolCallId });
+    content.push({ ...named, toolCallId: callId });
+  }
+  return { reply: { ...reply, content }, calls };
+};
+
+/** The calls of a round as their actors get them. */
+export const specsOf = (round: Round, iteration: number): CallSpec[] =>
+  callsOf(round.reply).map((part, index, all) => ({
+    callId: part.toolCallId,
+    tool: part.toolName,
+    input: part.input,
+    index,
+    count: all.length,
+    iteration,
+  }));
+
+export const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => ({
+  ...round,
+  calls: round.calls.map((call) => {
+    if (call.callId !== callId) return call;
+    const { waiting: _over, ...rest } = call;
+    return { ...rest, ...change };
+  }),
+});
+
+export const isWaiting = (call: CallRecord): boolean =>
+  call.phase === 'awaiting-decision' || call.phase === 'awaiting-result';
+
+export const allSettled = (round: Round): boolean => round.calls.every((call) => call.phase === 'settled');
+
+export interface Scheduling {
+  concurrency: number;
+  hold: 'all' | 'gated';
+  isSequential(tool: string): boolean;
+  isAnsweredOutside(tool: string): boolean;
+}
+
+/** The queued calls that may start now, in call order: R7 (at most `concurrency`, barriers), R26 (`hold`). */
+export const startable = (round: Round, rules: Scheduling): string[] => {
+  const isHeld =
+    rules.hold === 'all' &&
+    round.calls.some((call) => call.phase === 'validating' || call.phase === 'awaiting-decision');
+  if (isHeld) return [];
+  let free = rules.concurrency - round.calls.filter((call) => call.phase === 'running').length;
+  let allBeforeSettled = true;
+  const ids: string[] = [];
+  for (const call of round.calls) {
+    const isBarrier = rules.isSequential(call.tool);
+    if (call.phase === 'queued') {
+      const isOutside = rules.isAnsweredOutside(call.tool);
+      if ((isOutside || free > 0) && (!isBarrier || allBeforeSettled)) {
+        ids.push(call.callId);
+        if (!isOutside) free -= 1;
+      }
+    }
+    if (call.phase !== 'settled') {
+      allBeforeSettled = false;
+      if (isBarrier) break;
+    }
+  }
+  return ids;
+};
+
+/** True when nothing but people is outstanding: nothing validates, runs or could start, and something waits. */
+export const onlyPeopleLeft = (round: Round, rules: Scheduling): boolean =>
+  round.calls.some(isWaiting) &&
+  !round.calls.some((call) => call.phase === 'validating' || call.phase === 'running') &&
+  startable(round, rules).length === 0;
+
+/** Settles every call that has no result yet in the same way. */
+export const settleOpen = (round: Round, result: (call: CallRecord) => CallResult): Round => ({
+  ...round,
+  calls: round.calls.map((call) =>
+    call.result === undefined ? { callId: call.callId, tool: call.tool, phase: 'settled', result: result(call) } : call,
+  ),
+});
+
+const withEdits = (round: Round): AssistantMessage => {
+  const edits = new Map(round.calls.map((call) => [call.callId, call.result?.edited]));
+  if (typeof round.reply.content === 'string' || ![...edits.values()].some((edit) => edit !== undefined))
+    return round.reply;
+  return {
+    ...round.reply,
+    content: round.reply.content.map((part) => {
+      const edit = part.type === 'tool-call' ? edits.get(part.toolCallId) : undefined;
+      if (part.type !== 'tool-call' || edit === undefined) return part;
+      return { ...withOwnOptions(part, { originalInput: part.input as JsonValue }), input: edit };
+    }),
+  };
+};
+
+/** The two messages that a round becomes: the reply, and one tool message with a result per call, in call order (R6). */
+export const messagesOf = (round: Round): Message[] => {
+  const results: ToolMessage = {
+    role: 'tool',
+    content: round.calls.map(({ callId, tool, result }) => {
+      const { status, output } = result ?? textResult('outcome-unknown', 'Error: the outcome is unknown.');
+      return {
+        type: 'tool-result',
+        toolCallId: callId,
+        toolName: tool,
+        output,
+        ...(status === 'ok' ? {} : { providerOptions: { agentchart: { status } } }),
+      };
+    }),
+  };
+  return results.content.length === 0 ? [round.reply] : [withEdits(round), results];
+};
+
+/** R19: a round fails when at least one of its results is an error. */
+export const hasFailed = (round: Round): boolean =>
+  round.calls.some((call) => call.result !== undefined && isError(call.result));

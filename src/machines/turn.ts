@@ -1,0 +1,86 @@
+import type { AgentErrorCode, ErrorData } from '../errors.ts';
+import type { Usage } from '../messages/usage.ts';
+import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
+
+/** How often, how long and how much one turn may do. */
+export interface Limits {
+  /** Rounds per turn. Default 40. */
+  maxIterations: number;
+  /** Failing rounds in a row that are reported to the model; the next one ends the turn. Default 3. */
+  maxConsecutiveErrors: number;
+  /** Tokens of the turn, in and out. Default none. */
+  maxTokens?: number;
+  /** Calls of the turn. Default none. */
+  maxToolCalls?: number;
+  /** At `maxIterations`: one more model call without tools, rest until `retry`, or fail. Default `finalize`. */
+  onLimit: 'finalize' | 'pause' | 'fail';
+}
+
+export type LimitName = 'maxIterations' | 'maxTokens' | 'maxToolCalls' | 'stopWhen';
+
+/** What a caller may set for one turn; plain JSON, so that it holds over a restore. */
+export interface TurnOptions {
+  limits?: Partial<Limits>;
+  toolChoice?: ToolChoice;
+  settings?: ModelSettings;
+}
+
+/** One of the errors that ended a turn by `error-limit`. */
+export interface CallError extends ErrorData {
+  callId: string;
+  tool: string;
+}
+
+/** How a turn ended; `pending` is how it waits. */
+export type Outcome =
+  /** `callId` where a tool's result is the answer itself. */
+  | { type: 'answered'; callId?: string }
+  | { type: 'pending' }
+  | { type: 'tool-calls' }
+  | { type: 'limit'; limit: LimitName }
+  | { type: 'refused'; reason: string }
+  | { type: 'stopped'; reason?: string }
+  | { type: 'failed'; code: AgentErrorCode; error: ErrorData; errors?: CallError[] };
+
+/** From a user message to `done`. */
+export interface Turn {
+  /** Counts from 1; 0 before the first. */
+  number: number;
+  /** Where its messages begin in the session's. */
+  firstMessage: number;
+  /** Where its model calls begin in the session's. */
+  firstModelCall: number;
+  iterations: number;
+  /** Rounds granted by `retry` on top of `maxIterations`. */
+  granted: number;
+  /** Tokens spent before the last `retry`; they do not count against `maxTokens`. */
+  tokensGranted: number;
+  consecutiveErrors: number;
+  toolCalls: number;
+  usage: Usage;
+  options: TurnOptions;
+  /** The model request under way: its tries so far, which model (0 = the agent's own, then the fallbacks), empty replies. */
+  request: { attempt: number; model: number; emptyReplies: number; retryAt?: number; error?: ErrorData };
+  /** Set for the last call without tools. */
+  finalizing?: LimitName;
+  stopping?: { reason?: string };
+  outcome?: Outcome;
+}
+
+export const freshRequest: Turn['request'] = { attempt: 0, model: 0, emptyReplies: 0 };
+
+export const noTurn: Turn = {
+  number: 0,
+  firstMessage: 0,
+  firstModelCall: 0,
+  iterations: 0,
+  granted: 0,
+  tokensGranted: 0,
+  consecutiveErrors: 0,
+  toolCalls: 0,
+  usage: {},
+  options: {},
+  request: freshRequest,
+};
+
+export const limitsOf = (turn: Turn, limits: Limits): Limits => ({ ...limits, ...turn.options.limits });

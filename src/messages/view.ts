@@ -1,0 +1,146 @@
+import { createDistinctIds } from './distinct-ids.ts';
+import { isPlainObject } from './json.ts';
+import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts';
+import { isEmptyMessage, isEmptyPart, providerCallIdOf, withoutOwnOptions } from './own-options.ts';
+import { wellFormed } from './well-formed.ts';
+
+/** What a message becomes whatever stands around it, and its last form with ids. */
+interface Prepared {
+  message: Message | undefined;
+  calls: { id: string; wanted: string }[];
+  results: string[];
+  sent?: { ids: string[]; message: Message };
+}
+
+/** The ids under which the calls of one round were sent; `next` is the one that waits for a result. */
+interface Sent {
+  round: number;
+  ids: string[];
+  next: number;
+}
+
+/** An adapter needs an object; unreadable text goes back to the model under a name that says so. */
+const inputOf = (input: unknown): unknown => {
+  if (isPlainObject(input)) return input;
+  const raw = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
+  return ['', 'null'].includes(raw.trim()) ? {} : { unreadable_arguments: raw };
+};
+
+const cleanPart = <T extends Part>(part: T): T => {
+  const foreign = withoutOwnOptions(part);
+  if (foreign.type !== 'tool-call' || isPlainObject(foreign.input)) return foreign;
+  return { ...foreign, input: inputOf(foreign.input) };
+};
+
+const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index]);
+
+/** Parts without ours and without the empty ones; the same array where nothing changes. */
+const cleanParts = <T extends Part>(parts: T[]): T[] => {
+  const clean = parts.filter((part) => !isEmptyPart(part)).map((part) => cleanPart(part));
+  return sameItems(clean, parts) ? parts : clean;
+};
+
+/** The message with its array of parts mapped; the same message where the map gives back the same array. */
+const mapContent = (message: Message, map: <T extends Part>(parts: T[]) => T[]): Message => {
+  if (typeof message.content === 'string') return message;
+  switch (message.role) {
+    case 'system':
+      return message;
+    case 'user': {
+      const content = map(message.content);
+      return content === message.content ? message : { ...message, content };
+    }
+    case 'assistant': {
+      const content = map(message.content);
+      return content === message.content ? message : { ...message, content };
+    }
+    case 'tool': {
+      const content = map(message.content);
+      return content === message.content ? message : { ...message, content };
+    }
+    default:
+      return message satisfies never;
+  }
+};
+
+const isCall = (part: Part): part is ToolCallPart => part.type === 'tool-call';
+const isResult = (part: Part): part is ToolResultPart => part.type === 'tool-result';
+
+const prepare = (original: Message): Prepared => {
+  if (isEmptyMessage(original)) return { message: undefined, calls: [], results: [] };
+  const clean = wellFormed(mapContent(withoutOwnOptions(original), cleanParts));
+  const parts: readonly Part[] = typeof original.content === 'string' ? [] : original.content;
+  return {
+    message: clean,
+    calls: parts
+      .filter(isCall)
+      .map((part) => ({ id: part.toolCallId, wanted: wellFormed(providerCallIdOf(part) ?? part.toolCallId) })),
+    results: parts.filter(isResult).map((part) => part.toolCallId),
+  };
+};
+
+// Messages are immutable once they are in a session, so what we made of one holds as long as it lives.
+const cache = new WeakMap<Message, Prepared>();
+
+const prepared = (message: Message): Prepared => {
+  const known = cache.get(message);
+  if (known !== undefined) return known;
+  const made = prepare(message);
+  cache.set(message, made);
+  return made;
+};
+
+/** The message with its call ids, then its result ids, replaced. */
+const withIds = (message: Message, ids: readonly string[], callCount: number): Message => {
+  let call = 0;
+  let result = callCount;
+  return mapContent(message, (parts) => {
+    const named = parts.map((part) => {
+      const id = isCall(part) ? ids[call++] : isResult(part) ? ids[result++] : undefined;
+      if (id === undefined || !('toolCallId' in part) || part.toolCallId === id) return part;
+      return { ...part, toolCallId: id };
+    });
+    return sameItems(named, parts) ? parts : named;
+  });
+};
+
+/**
+ * What is sent to a model: call ids are the provider's own (ours where it gave none), distinct over the whole request; our notes,
+ * empty text and empty messages are left out; call inputs are objects; strings are well-formed.
+ *
+ * Expects a history as `repairHistory` gives it and keeps its pairs; never throws for another. A result belongs to the call with its
+ * id that stands before it and next to it, so ids may repeat in later rounds (B51). A longer history begins with the
+ * view of the shorter one, message by message the same objects: prompt caches stay warm, adapters may cache by identity.
+ * Never mutates; a message must not change after it was given.
+ */
+export const viewOf = (messages: readonly Message[]): Message[] => {
+  const view: Message[] = [];
+  const distinct = createDistinctIds();
+  const sent = new Map<string, Sent>();
+
+  messages.forEach((original, round) => {
+    const item = prepared(original);
+    if (item.message === undefined) return;
+    if (item.calls.length === 0 && item.results.length === 0) {
+      view.push(item.message);
+      return;
+    }
+    const ids = item.calls.map(({ id, wanted }) => {
+      const given = distinct(wanted);
+      const known = sent.get(id);
+      if (known?.round === round) known.ids.push(given);
+      else sent.set(id, { round, ids: [given], next: 0 });
+      return given;
+    });
+    for (const id of item.results) {
+      const known = sent.get(id);
+      ids.push(known?.ids[known.next] ?? wellFormed(id));
+      if (known !== undefined && known.next < known.ids.length - 1) known.next += 1;
+    }
+    if (item.sent === undefined || !sameItems(item.sent.ids, ids))
+      item.sent = { ids, message: withIds(item.message, ids, item.calls.length) };
+    view.push(item.sent.message);
+  });
+  return view;
+};

@@ -1,0 +1,79 @@
+import type { Clock } from '../actors/alarm.ts';
+import type { ApprovalPolicy } from '../actors/check.ts';
+import type { RetryRules } from '../machines/rules.ts';
+import type { Limits } from '../machines/turn.ts';
+import type { Message } from '../messages/message.ts';
+import type { Usage } from '../messages/usage.ts';
+import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { SessionStore } from './store.ts';
+
+/** What `instructions` may look at when it is a function. */
+export interface TurnContext {
+  sessionId: string;
+  messages: readonly Message[];
+  /** What the application gave to this turn. */
+  context: unknown;
+  iteration: number;
+}
+
+/** What `stopWhen` is asked with, after every round. */
+export interface StopContext {
+  sessionId: string;
+  /** Rounds of the turn so far. */
+  iterations: number;
+  /** Of the turn so far. */
+  usage: Usage;
+  messages: readonly Message[];
+  context: unknown;
+}
+
+export interface ApprovalOptions {
+  /** `all`: no call of a round starts until all of its decisions are in. `gated`: only the gated calls wait. Default `all`. */
+  hold?: 'all' | 'gated';
+  /** Decides for every call; undefined leaves it to the tool's `needsApproval`. One that throws means `ask`. */
+  policy?: ApprovalPolicy;
+  /** ms until a pending approval settles as rejected with reason `expired`. Default none. */
+  expireAfter?: number;
+  /** What a user's message does while a decision is pending. Default `queue`: read after the round. */
+  onMessage?: 'queue' | 'supersede' | 'refuse';
+}
+
+/** Everything that an agent is made of. Only `model` is required. */
+export interface AgentOptions {
+  model: ChatModel;
+  /** Default `agent`. */
+  name?: string;
+  instructions?: string | ((ctx: TurnContext) => string | Promise<string>);
+  /** Advertised to the model. */
+  tools?: readonly Tool[];
+  /** Can be run, not advertised. */
+  extraTools?: readonly Tool[];
+  limits?: Partial<Limits>;
+  /** Asked after every round; true ends the turn like a limit. */
+  stopWhen?: (ctx: StopContext) => boolean | Promise<boolean>;
+  /** Calls at a time; 1 runs strictly one after another. Default 8. */
+  concurrency?: number;
+  /** Tell the model what a tool threw. Default false. */
+  detailedErrors?: boolean;
+  /** End the turn when the model calls a tool that does not exist. Default false. */
+  stopOnUnknownTool?: boolean;
+  approvals?: ApprovalOptions;
+  /** false: calls go to the caller, nothing is run. Default true. */
+  autopilot?: boolean;
+  /** `required` and a named tool hold for the first model call of a turn only. */
+  toolChoice?: ToolChoice;
+  settings?: ModelSettings;
+  /** Of model calls. */
+  retry?: Partial<RetryRules>;
+  /** Asked in order when the model before failed in a way that may pass and its tries are used up. */
+  fallback?: readonly ChatModel[];
+  /** ms without a chunk after which a stream counts as broken. Default none. */
+  idleTimeout?: number;
+  /** ms that running tools get after a stop. Default 1,000. */
+  stopGrace?: number;
+  /** Default: in memory. */
+  store?: SessionStore;
+  /** Default: the platform's. */
+  clock?: Clock;
+}

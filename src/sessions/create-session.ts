@@ -1,0 +1,254 @@
+import { type ActorOptions, type InspectionEvent, type Snapshot, createActor } from 'xstate';
+import { attachHost } from '../actors/host.ts';
+import { AgentError, errorData } from '../errors.ts';
+import type { AgentMachine } from '../machines/agent.ts';
+import type { AgentContext, AgentInput } from '../machines/agent-context.ts';
+import { mayResume } from '../machines/agent-steps.ts';
+import type { DecisionEvent } from '../machines/tool-call-context.ts';
+import type { TurnOptions } from '../machines/turn.ts';
+import { type TurnResult, pendingOf, resultOf } from '../machines/turn-result.ts';
+import { checkMessages } from '../messages/check-message.ts';
+import { isJson } from '../messages/json.ts';
+import type { Message } from '../messages/message.ts';
+import { checkDecision } from './check-decision.ts';
+import { type SessionDocument, checkRestored, writeDocument } from './document.ts';
+import { type EventReader, createEventFeed } from './event-feed.ts';
+import { newId } from './new-id.ts';
+import type { Inspector, RunResult, Session } from './session.ts';
+import type { SessionStore } from './store.ts';
+import { failedTurn } from './turn-error.ts';
+import { type Posted, createTurnWaiters } from './turn-waiters.ts';
+
+export interface SessionSource {
+  machine: AgentMachine;
+  agent: string;
+  store: SessionStore;
+  input?: AgentInput;
+  document?: SessionDocument;
+  /** For the tools of the turns to come; never stored. */
+  context?: unknown;
+  inspect?: Inspector | undefined;
+}
+
+/** A session with what only this package does with it. */
+export interface OwnSession extends Session {
+  read(onLeave?: () => void): EventReader;
+  setContext(context: unknown): void;
+  post(messages: Message[], mode: 'queue' | 'steer', options?: TurnOptions): Posted;
+}
+
+const quiet = (inspect: Inspector) => (event: InspectionEvent) => {
+  // XState loses the transition where an inspector throws.
+  try {
+    if (typeof inspect === 'function') inspect(event);
+    else inspect.next?.(event);
+  } catch {
+    // A broken watcher must not break what it watches.
+  }
+};
+
+/** A failed turn is thrown, every other one is given. */
+export const orThrow = (result: TurnResult): RunResult => {
+  if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
+  return result;
+};
+
+/** Makes the actor, gives it its host, and starts it. Throws `incompatible-document` where a document does not fit the machine. */
+export const createSession = (source: SessionSource): OwnSession => {
+  const { document, store } = source;
+  const createdAt = document?.createdAt ?? Date.now();
+  let liveContext = source.context;
+  let isOver = false;
+  let crash: AgentError | undefined;
+  const watchers = new Set<() => void>();
+
+  const options: ActorOptions<AgentMachine> = {
+    input: source.input,
+    ...(document === undefined ? {} : { snapshot: document.snapshot as Snapshot<unknown> }),
+    ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
+  };
+  const actor = createActor(source.machine, options);
+  if (document !== undefined) checkRestored(actor, document);
+
+  const now = () => actor.getSnapshot();
+  const context = (): AgentContext => now().context;
+  const isClosed = (): boolean => isOver || now().status !== 'active';
+  const closed = (): AgentError =>
+    crash ?? new AgentError('session-closed', `session "${context().sessionId}" is closed; open it again by its id`);
+  const assertOpen = (): void => {
+    if (crash !== undefined || isClosed()) throw closed();
+  };
+
+  const feed = createEventFeed(actor);
+  const turns = createTurnWaiters(() => resultOf(context()));
+  const running = new Set<AbortController>();
+  const save = (): Promise<void> => store.save(writeDocument(actor, { agent: source.agent, createdAt }));
+  const pendingResult = (): RunResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
+  const wake = (): void => {
+    for (const watcher of [...watchers]) watcher();
+  };
+
+  attachHost(actor, {
+    hasReaders: feed.hasReaders,
+    emit: feed.publish,
+    context: () => liveContext,
+    running,
+    barrier: () => (store.durable ? save() : undefined),
+  });
+  actor.on('*', (event) => {
+    turns.hear(event);
+    feed.publish(event);
+  });
+  actor.subscribe({
+    next: (snapshot) => {
+      wake();
+      if (snapshot.hasTag('busy')) return;
+      save().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+      if (!snapshot.hasTag('waiting')) return;
+      const result = pendingResult();
+      turns.pause(snapshot.context.turn.number, result);
+      feed.publish({ type: 'pending', result });
+    },
+    error: (error) => {
+      crash = new AgentError('machine-error', `the session's machine broke: ${errorData(error).message}`, {
+        cause: error,
+      });
+      for (const controller of running) controller.abort(crash);
+      feed.publish({ type: 'error', error: errorData(crash) });
+      feed.close();
+      turns.fail(crash);
+      wake();
+    },
+    complete: () => {
+      feed.close();
+      turns.fail(closed());
+      wake();
+    },
+  });
+
+  /** Resolves when `find` has something: asked at once, then after every change. Rejects when the session closes before. */
+  const until = <T>(find: () => T | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = find();
+        if (found === undefined && crash === undefined && !isClosed()) return;
+        watchers.delete(look);
+        if (found === undefined) reject(closed());
+        else resolve(found);
+      };
+      watchers.add(look);
+      look();
+    });
+
+  const decide = async (event: DecisionEvent): Promise<void> => {
+    assertOpen();
+    if (!checkDecision(context(), event)) return;
+    actor.send(event);
+    if (event.type !== 'approval.granted' || event.input === undefined) return;
+    const call = await until(() => {
+      const { round } = context();
+      const found = round?.calls.find(({ callId }) => callId === event.callId);
+      return found?.phase === 'validating' ? undefined : { refused: found?.waiting?.refusedEdit };
+    });
+    if (call.refused !== undefined) throw new AgentError('invalid-input', call.refused);
+  };
+
+  const session: OwnSession = {
+    get id() {
+      return context().sessionId;
+    },
+    actor,
+    get messages() {
+      return context().messages;
+    },
+    get pending() {
+      return pendingOf(context());
+    },
+    get status() {
+      if (isClosed()) return 'closed';
+      const snapshot = now();
+      if (snapshot.matches('idle')) return 'idle';
+      if (snapshot.hasTag('waiting')) return 'waiting';
+      return snapshot.hasTag('settled') ? 'settled' : 'busy';
+    },
+    send: async (message, { mode = 'queue' } = {}) => session.post(checkMessages(message), mode).fate,
+    approve: (callId, given) => decide({ type: 'approval.granted', callId, ...given }),
+    reject: (callId, given) => decide({ type: 'approval.rejected', callId, ...given }),
+    respond: async (callId, output, given) => {
+      if (!isJson(output)) {
+        throw new AgentError(
+          'invalid-input',
+          `the output for call ${callId} must be plain JSON: no undefined, date or class instance`,
+        );
+      }
+      await decide({ type: 'call.result', callId, output, ...given });
+    },
+    cancel: async (callId) => {
+      assertOpen();
+      const call = context().round?.calls.find((each) => each.callId === callId);
+      if (call === undefined)
+        throw new AgentError('unknown-call', `there is no open call ${JSON.stringify(callId)} in this session`);
+      if (call.phase !== 'settled') actor.send({ type: 'call.cancel', callId });
+    },
+    stop: async (reason) => {
+      assertOpen();
+      if (now().matches('idle') || now().hasTag('settled')) return;
+      actor.send({ type: 'turn.stop', ...(reason === undefined ? {} : { reason }) });
+      await until(() => now().hasTag('settled') || undefined);
+    },
+    retry: async () => {
+      assertOpen();
+      if (!now().hasTag('settled') || !mayResume(context())) {
+        throw new AgentError('nothing-to-retry', 'there is no turn that failed, was stopped or paused at a limit');
+      }
+      actor.send({ type: 'turn.retry' });
+    },
+    settled: async () => {
+      if (now().matches('idle')) {
+        throw new AgentError('session-idle', 'no turn has begun in this session; send a message first');
+      }
+      const result = await until(() => {
+        if (now().hasTag('waiting')) return pendingResult();
+        return now().hasTag('settled') ? resultOf(context()) : undefined;
+      });
+      return orThrow(result);
+    },
+    events: () => session.read(),
+    toJSON: () => writeDocument(actor, { agent: source.agent, createdAt }),
+    read: (onLeave) => {
+      const reader = feed.read(onLeave);
+      if (isClosed()) reader.close();
+      return reader;
+    },
+    setContext: (value) => {
+      liveContext = value;
+    },
+    post: (messages, mode, turnOptions) => {
+      assertOpen();
+      const id = newId();
+      const posted = turns.expect(id);
+      actor.send({
+        type: 'user.message',
+        id,
+        mode,
+        messages,
+        ...(turnOptions === undefined ? {} : { options: turnOptions }),
+      });
+      // Queued behind somebody's decision: the caller learns that it waits, the message stays.
+      if (now().hasTag('waiting')) turns.pause(now().context.turn.number, pendingResult());
+      return posted;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (isOver) return;
+      const last = session.toJSON();
+      isOver = true;
+      actor.stop();
+      feed.close();
+      turns.fail(closed());
+      wake();
+      await store.save(last);
+    },
+  };
+  actor.start();
+  return session;
+};

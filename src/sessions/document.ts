@@ -1,0 +1,135 @@
+import type { AnyActorRef, AnyStateMachine } from 'xstate';
+import { AgentError } from '../errors.ts';
+import { isPlainObject } from '../messages/json.ts';
+
+/** Grows when the charts or their context change in a way that old documents need a migration for. */
+export const machineVersion = 1;
+const format = 'agentchart/session';
+
+/** A whole session as one JSON value: it can be stored, sent and restored by another process. */
+export interface SessionDocument {
+  format: typeof format;
+  machineVersion: number;
+  agent: string;
+  sessionId: string;
+  /** ms since 1970. */
+  createdAt: number;
+  /** What XState persists of the agent and its calls. */
+  snapshot: unknown;
+}
+
+export const writeDocument = (actor: AnyActorRef, about: { agent: string; createdAt: number }): SessionDocument => {
+  // The persisted snapshot aliases live context: one trip through text makes it ours.
+  const snapshot = JSON.parse(JSON.stringify(actor.getPersistedSnapshot()));
+  return {
+    format,
+    machineVersion,
+    agent: about.agent,
+    sessionId: snapshot.context.sessionId,
+    createdAt: about.createdAt,
+    snapshot,
+  };
+};
+
+const invalid = (what: string): AgentError =>
+  new AgentError(
+    'invalid-document',
+    `this is no whole session document: ${what}; give what session.toJSON() gave, as an object or as its JSON text`,
+  );
+
+/** Keys that could set a prototype when some code copies the data carelessly. */
+const findUnsafeKey = (value: unknown, path: string): string | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) return `${path}.__proto__`;
+  for (const [key, item] of Object.entries(value)) {
+    const found = findUnsafeKey(item, `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+const parse = (given: unknown): unknown => {
+  const text = typeof given === 'string' ? given : JSON.stringify(given);
+  try {
+    return JSON.parse(text ?? '');
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : 'not JSON');
+  }
+};
+
+const isContext = (context: unknown): context is { sessionId: string } =>
+  isPlainObject(context) &&
+  typeof context['sessionId'] === 'string' &&
+  Array.isArray(context['messages']) &&
+  Array.isArray(context['inbox']) &&
+  isPlainObject(context['turn']) &&
+  'round' in context;
+
+/** Checks a document and gives a fresh copy of it. Nothing is guessed: what does not fit is an `AgentError` that says what. */
+export const readDocument = (given: unknown): SessionDocument => {
+  const document = parse(given);
+  if (!isPlainObject(document)) throw invalid('it is not an object');
+  const unsafe = findUnsafeKey(document, 'document');
+  if (unsafe !== undefined) {
+    throw new AgentError(
+      'unsafe-document',
+      `the session document has the key ${unsafe}; remove it, no session writes it`,
+    );
+  }
+  if (document['format'] !== format) throw invalid(`its "format" is not "${format}"`);
+  const version = document['machineVersion'];
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
+    throw invalid('its "machineVersion" is not an integer ≥ 1');
+  }
+  if (version > machineVersion) {
+    throw new AgentError(
+      'newer-document',
+      `the session was written by a newer version (machineVersion ${version}, this one reads up to ${machineVersion}); update agentchart here`,
+    );
+  }
+  const { snapshot } = document;
+  if (!isPlainObject(snapshot)) throw invalid('its "snapshot" is not an object');
+  const { context } = snapshot;
+  if (!isContext(context)) throw invalid('its "snapshot.context" is not that of an agent');
+  if (snapshot['value'] === undefined) throw invalid('its "snapshot.value" is missing');
+  return {
+    format,
+    machineVersion: version,
+    agent: typeof document['agent'] === 'string' ? document['agent'] : 'agent',
+    sessionId: context.sessionId,
+    createdAt: typeof document['createdAt'] === 'number' ? document['createdAt'] : 0,
+    snapshot,
+  };
+};
+
+/** XState drops silently what it does not know: a child of an unknown kind, a state that is gone. Here that is an error. */
+export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: SessionDocument): void => {
+  const restored = actor.getSnapshot();
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new AgentError(
+      'incompatible-document',
+      `session "${sessionId}" does not fit this agent: ${what}; open it with the version of the agent that wrote it`,
+      cause === undefined ? undefined : { cause },
+    );
+  };
+  if (restored.status === 'error') refuse('its state cannot be restored', restored.error);
+  const stored: unknown = isPlainObject(snapshot) ? snapshot['children'] : undefined;
+  for (const id of Object.keys(stored ?? {})) {
+    if (restored.children[id] === undefined) refuse(`its child actor "${id}" is of a kind that does not exist here`);
+  }
+};
+
+/** The states of a stored value that a machine does not have: `resolveState` would throw on them with less to say. */
+export const unknownStates = (machine: AnyStateMachine, value: unknown): string[] => {
+  const missing: string[] = [];
+  const walk = (states: Record<string, { states: unknown }>, part: unknown, path: string): void => {
+    const entries = typeof part === 'string' ? [[part, undefined]] : Object.entries(isPlainObject(part) ? part : {});
+    for (const [key, inner] of entries) {
+      const state = Object.hasOwn(states, String(key)) ? states[String(key)] : undefined;
+      if (state === undefined) missing.push(`${path}${String(key)}`);
+      else if (inner !== undefined) walk(state.states as typeof states, inner, `${path}${String(key)}.`);
+    }
+  };
+  walk(machine.root.states as Record<string, { states: unknown }>, value, '');
+  return missing;
+};

@@ -1,0 +1,104 @@
+import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent, StateValue, Subscription } from 'xstate';
+import type { AgentEvent } from './agent-event.ts';
+
+/** `{ thinking: 'asking' }` as `thinking.asking`. */
+export const statePath = (value: StateValue): string => {
+  if (typeof value === 'string') return value;
+  return Object.entries(value)
+    .map(([key, inner]) => (inner === undefined ? key : `${key}.${statePath(inner)}`))
+    .join(' & ');
+};
+
+export interface EventReader extends AsyncIterableIterator<AgentEvent> {
+  /** No more events: what is there is still read, then the iteration ends. */
+  close(): void;
+}
+
+/** The events of one session for any number of readers, each from the moment it began to read. */
+export interface EventFeed {
+  publish(event: AgentEvent): void;
+  hasReaders(): boolean;
+  read(onLeave?: () => void): EventReader;
+  close(): void;
+}
+
+const createReader = (onEnd: () => void, onLeave: () => void): EventReader & { push(event: AgentEvent): void } => {
+  const events: AgentEvent[] = [];
+  const waiting: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
+  let isClosed = false;
+  const done: IteratorResult<AgentEvent, undefined> = { done: true, value: undefined };
+  const close = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    onEnd();
+    for (const resolve of waiting.splice(0)) resolve(done);
+  };
+  return {
+    push: (event) => {
+      if (isClosed) return;
+      const next = waiting.shift();
+      if (next === undefined) events.push(event);
+      else next({ done: false, value: event });
+    },
+    close,
+    next: () => {
+      const event = events.shift();
+      if (event !== undefined) return Promise.resolve({ done: false, value: event });
+      if (isClosed) return Promise.resolve(done);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    return: () => {
+      const hasLeft = !isClosed;
+      events.length = 0;
+      close();
+      if (hasLeft) onLeave();
+      return Promise.resolve(done);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+};
+
+/** Transitions are watched only while somebody reads: inspection costs every actor of the session. */
+export const createEventFeed = (actor: AnyActorRef): EventFeed => {
+  const readers = new Set<ReturnType<typeof createReader>>();
+  let watching: Subscription | undefined;
+  let before = '';
+
+  const publish = (event: AgentEvent): void => {
+    for (const reader of readers) reader.push(event);
+  };
+  const watch = (event: InspectionEvent): void => {
+    // An inspector that throws would lose the transition.
+    try {
+      if (event.type !== '@xstate.microstep' || event.actorRef !== actor) return;
+      const to = statePath((event.snapshot as AnyMachineSnapshot).value);
+      if (to !== before) publish({ type: 'transition', from: before, to, event: event.event.type });
+      before = to;
+    } catch {
+      // Nobody is told: a picture is worth less than the run.
+    }
+  };
+  return {
+    publish,
+    hasReaders: () => readers.size > 0,
+    read: (onLeave = () => undefined) => {
+      const reader = createReader(() => {
+        readers.delete(reader);
+        if (readers.size > 0) return;
+        watching?.unsubscribe();
+        watching = undefined;
+      }, onLeave);
+      readers.add(reader);
+      if (watching === undefined) {
+        before = statePath((actor.getSnapshot() as AnyMachineSnapshot).value);
+        watching = actor.system.inspect(watch);
+      }
+      return reader;
+    },
+    close: () => {
+      for (const reader of [...readers]) reader.close();
+    },
+  };
+};

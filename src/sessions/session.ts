@@ -1,0 +1,55 @@
+import type { ActorRefFrom, InspectionEvent, Observer } from 'xstate';
+import type { AgentMachine } from '../machines/agent.ts';
+import type { Fate } from '../machines/chart-event.ts';
+import type { PendingCall, TurnResult } from '../machines/turn-result.ts';
+import type { JsonValue } from '../messages/json.ts';
+import type { Message } from '../messages/message.ts';
+import type { AgentEvent } from './agent-event.ts';
+import type { SessionDocument } from './document.ts';
+
+export type RunResult = TurnResult;
+export type SessionStatus = 'idle' | 'busy' | 'waiting' | 'settled' | 'closed';
+export type Inspector = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
+
+/** What may come with a decision. `inputHash` is the pending call's: a decision from elsewhere should carry it. */
+export interface DecisionOptions {
+  by?: string;
+  inputHash?: string;
+}
+export interface ApproveOptions extends DecisionOptions {
+  /** Runs in place of what the model asked, after it is checked. */
+  input?: JsonValue;
+  remember?: 'tool' | 'input';
+}
+export interface RejectOptions extends DecisionOptions {
+  /** The model reads it word for word. */
+  reason?: string;
+  remember?: 'tool' | 'input';
+}
+
+/** One conversation and the actor that runs it. Decisions throw `AgentError` where they do not apply, and then change nothing. */
+export interface Session extends AsyncDisposable {
+  readonly id: string;
+  readonly actor: ActorRefFrom<AgentMachine>;
+  /** At every moment a history that a provider accepts. */
+  readonly messages: readonly Message[];
+  readonly pending: readonly PendingCall[];
+  readonly status: SessionStatus;
+  /** Resolves with the message's fate: `delivered` when its turn begins or, with `steer`, when the turn under way reads it. */
+  send(message: string | Message | readonly Message[], options?: { mode?: 'queue' | 'steer' }): Promise<Fate>;
+  /** Rejects with `invalid-input` where the edited input does not fit; the call then still waits. */
+  approve(callId: string, options?: ApproveOptions): Promise<void>;
+  reject(callId: string, options?: RejectOptions): Promise<void>;
+  /** The value is the call's result; its tool does not run. */
+  respond(callId: string, output: JsonValue, options?: DecisionOptions): Promise<void>;
+  cancel(callId: string): Promise<void>;
+  /** Resolves when the session rests: at once, or when running tools gave up or their grace is over. */
+  stop(reason?: string): Promise<void>;
+  /** Goes on with a turn that failed, was stopped, refused or paused at a limit; else `nothing-to-retry`. */
+  retry(): Promise<void>;
+  /** The result when the turn rests or waits for somebody; rejects where it failed. */
+  settled(): Promise<RunResult>;
+  /** From now on, until the session closes. */
+  events(): AsyncIterable<AgentEvent>;
+  toJSON(): SessionDocument;
+}
