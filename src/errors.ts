@@ -13,6 +13,7 @@ export type AgentErrorCode =
   | 'tool-call-limit'
   | 'deadline'
   | 'stop-when'
+  | 'loop-detected'
   | 'unknown-tool'
   | 'empty-reply'
   | 'model-error'

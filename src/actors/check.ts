@@ -3,7 +3,7 @@ import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
-import type { ToolRegistry } from '../tools/tool-registry.ts';
+import type { ToolFinder } from '../tools/tool-finder.ts';
 import { invalidInputOutput, unknownToolOutput } from '../tools/tool-output.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
 import { hostOf } from './host.ts';
@@ -47,11 +47,13 @@ export type ApprovalPolicy = (
 ) => Verdict | undefined | Promise<Verdict | undefined>;
 
 export interface CheckOptions {
-  tools: ToolRegistry;
+  tools: ToolFinder;
   policy: ApprovalPolicy | undefined;
   /** What the session of this call remembers for it (R28). */
   remembered(callActor: AnyActorRef, tool: string, input: unknown): 'approve' | 'reject' | undefined;
   messagesOf(callActor: AnyActorRef): readonly Message[];
+  /** The names that the model could call when it made this call. */
+  namesFor(callActor: AnyActorRef): readonly string[];
 }
 
 const hex = (bytes: ArrayBuffer): string =>
@@ -68,11 +70,9 @@ const verdictOf = async (
   tool: Tool,
   input: unknown,
   { call, sessionId }: CheckInput,
-  { policy, remembered, messagesOf }: CheckOptions,
+  { policy, messagesOf }: CheckOptions,
   callActor: AnyActorRef,
 ): Promise<Verdict> => {
-  const known = remembered(callActor, tool.name, input);
-  if (known !== undefined) return known;
   const ctx: ApprovalContext = {
     callId: call.callId,
     sessionId,
@@ -93,9 +93,9 @@ const verdictOf = async (
 export const createCheckLogic = (options: CheckOptions): CheckLogic =>
   fromEffect<CheckOutcome, CheckInput>(async ({ input: given, parent }) => {
     const { call, edit, isDecided } = given;
-    const tool = options.tools.get(call.tool);
+    const tool = options.tools.find(call);
     if (tool === undefined || parent === undefined) {
-      const output = unknownToolOutput(call.tool, options.tools.names());
+      const output = unknownToolOutput(call.tool, parent === undefined ? [] : options.namesFor(parent));
       return {
         type: 'settled',
         result: {
@@ -128,9 +128,11 @@ export const createCheckLogic = (options: CheckOptions): CheckLogic =>
       !isDecided &&
       (tool.needsApproval !== false ||
         options.policy !== undefined ||
-        options.remembered(parent, tool.name, check.value) !== undefined)
+        options.remembered(parent, tool.name, input) !== undefined)
     ) {
-      const verdict = await verdictOf(tool, check.value, given, options, parent);
+      // Remembered by their JSON form: checked arguments may hold dates, bigints, maps.
+      const known = options.remembered(parent, tool.name, input);
+      const verdict = known ?? (await verdictOf(tool, check.value, given, options, parent));
       if (verdict === 'reject') return { type: 'settled', result: rejection('declined by policy') };
       if (verdict === 'ask') {
         const question = { inputHash: await inputHash(input), isChecked };

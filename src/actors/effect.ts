@@ -81,18 +81,22 @@ export const fromEffect = <TOutput, TInput>(
       running.add(controller);
       // One turn of the microtask queue later the parent's snapshot holds what it decided when it started this effect.
       void Promise.resolve()
-        .then(() =>
-          run({
+        .then(() => {
+          // Stopped in the turn of the event loop in which it was started: nothing of it happens.
+          if (self.getSnapshot().status !== 'active') return undefined;
+          return run({
             input: snapshot.input,
             parent: self._parent,
             self,
             signal: controller.signal,
             isRestored: snapshot.isRestored === true,
-          }),
-        )
+          });
+        })
         .then((output) => {
           running.delete(controller);
-          if (self.getSnapshot().status === 'active') self.send({ type: 'effect.settled', output });
+          if (output !== undefined && self.getSnapshot().status === 'active') {
+            self.send({ type: 'effect.settled', output });
+          }
         });
     },
     getPersistedSnapshot: ({ input, output }) =>

@@ -52,12 +52,29 @@ const isReply = (reply: unknown): reply is ModelReply =>
   reply['message']['role'] === 'assistant' &&
   (typeof reply['message']['content'] === 'string' || Array.isArray(reply['message']['content']));
 
+const hasUnsafeKey = (json: string): boolean => json.includes('"__proto__":');
+
+/** No document may hold the key `__proto__`: arguments with it stay text, which then fails their check; elsewhere it is left out. */
+const withoutUnsafeKeys = (reply: ModelReply): ModelReply => {
+  const content =
+    typeof reply.message.content === 'string'
+      ? reply.message.content
+      : reply.message.content.map((part) => {
+          const text = part.type === 'tool-call' ? JSON.stringify(part.input) : '';
+          return hasUnsafeKey(text) ? { ...part, input: text } : part;
+        });
+  const text = JSON.stringify({ ...reply, message: { ...reply.message, content } });
+  return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)) as ModelReply;
+};
+
 /** A reply as plain JSON of our own: nothing that the model's adapter may change later, nothing that a save would lose. */
 const plainReply = (reply: unknown, name: string): ModelReply => {
-  const copy: unknown = JSON.parse(JSON.stringify(reply) ?? 'null');
-  if (!isReply(copy)) {
+  const text = JSON.stringify(reply) ?? 'null';
+  const parsed: unknown = JSON.parse(text);
+  if (!isReply(parsed)) {
     throw new TypeError(`the model "${name}" gave no reply with an assistant message in it`);
   }
+  const copy = hasUnsafeKey(text) ? withoutUnsafeKeys(parsed) : parsed;
   return { ...copy, finishReason: copy.finishReason ?? 'other' };
 };
 
@@ -128,6 +145,8 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       const host = hostOf(self);
       await host.barrier();
       const request = await options.requestOf(parent, model);
+      signal.throwIfAborted();
+      signal.throwIfAborted();
       const reply = await (model.stream !== undefined && host.hasReaders()
         ? streamed(model, request, host, signal, options)
         : model.generate(request, { signal }));

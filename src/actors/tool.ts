@@ -1,10 +1,10 @@
 import type { AnyActorRef } from 'xstate';
-import { errorData } from '../errors.ts';
+import { AgentError, errorData } from '../errors.ts';
 import { isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
-import { type CallResult, type CallSpec, textResult } from '../tools/call.ts';
+import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult } from '../tools/call.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import type { ToolRegistry } from '../tools/tool-registry.ts';
+import type { ToolFinder } from '../tools/tool-finder.ts';
 import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
 import type { Clock } from './alarm.ts';
 import { type Question, inputHash } from './check.ts';
@@ -28,7 +28,7 @@ export type ToolOutcome =
 export type ToolLogic = EffectLogic<ToolOutcome, ToolInput>;
 
 export interface ToolOptions {
-  tools: ToolRegistry;
+  tools: ToolFinder;
   detailedErrors: boolean;
   clock: Clock;
   messagesOf(callActor: AnyActorRef): readonly Message[];
@@ -91,7 +91,7 @@ const execute = async (
   tool: Tool,
   input: unknown,
   { input: { call, sessionId, attempt }, parent, signal }: EffectScope<ToolInput>,
-  { detailedErrors, clock, messagesOf }: ToolOptions,
+  { detailedErrors, clock, messagesOf, tools }: ToolOptions,
 ): Promise<ToolOutcome> => {
   const host = hostOf(parent as AnyActorRef);
   const timeout = new AbortController();
@@ -99,6 +99,7 @@ const execute = async (
     tool.timeout === undefined ? undefined : clock.setTimeout(() => timeout.abort(new TimedOut()), tool.timeout);
   const both = tool.timeout === undefined ? signal : AbortSignal.any([signal, timeout.signal]);
   let endTurn = false;
+  const toolChanges: ToolChange[] = [];
   const show = (value: unknown): void => {
     if (host.hasReaders()) {
       const shown = isJson(value) ? value : String(value);
@@ -122,6 +123,29 @@ const execute = async (
     endTurn: () => {
       endTurn = true;
     },
+    tools: {
+      add: (added) => {
+        if (typeof added === 'string') {
+          toolChanges.push({ name: added, toolKey: ownTool });
+          return;
+        }
+        if (added.agent !== undefined) {
+          throw new AgentError(
+            'invalid-tool',
+            `an agent cannot be added while a turn runs: give "${added.name}" in extraTools and add it by its name`,
+          );
+        }
+        const toolKey = `${sessionId}:${call.callId}:${toolChanges.length}`;
+        tools.keep(toolKey, added);
+        toolChanges.push({ name: added.name, toolKey });
+      },
+      remove: (name) => {
+        toolChanges.push({ name });
+      },
+      clear: () => {
+        toolChanges.push({ name: '*' });
+      },
+    },
   };
   try {
     const work = (async () => {
@@ -131,7 +155,12 @@ const execute = async (
     const value = await (tool.timeout === undefined ? work : Promise.race([work, aborted(timeout.signal)]));
     const returned = toToolOutput(value, tool);
     if (returned.error === undefined) {
-      return settled({ status: 'ok', output: returned.output, ...(endTurn ? { endTurn } : {}) });
+      return settled({
+        status: 'ok',
+        output: returned.output,
+        ...(endTurn ? { endTurn } : {}),
+        ...(toolChanges.length === 0 ? {} : { toolChanges }),
+      });
     }
     return failed(tool, returned.error, detailedErrors, returned.output);
   } catch (error) {
@@ -151,9 +180,9 @@ const execute = async (
 export const createToolLogic = (options: ToolOptions): ToolLogic =>
   fromEffect<ToolOutcome, ToolInput>(async (scope) => {
     const { input: given, parent, signal, isRestored } = scope;
-    const tool = options.tools.get(given.call.tool);
+    const tool = options.tools.find(given.call);
     if (tool === undefined || parent === undefined) {
-      return settled({ status: 'failed', output: unknownToolOutput(given.call.tool, options.tools.names()) });
+      return settled({ status: 'failed', output: unknownToolOutput(given.call.tool, options.tools.names([])) });
     }
     if (isRestored) {
       const outcome = await interrupted(tool, given);

@@ -1,9 +1,12 @@
+import type { AlarmOutput } from '../actors/alarm.ts';
 import type { ModelFailure } from '../actors/model.ts';
-import { canonicalJson } from '../messages/json.ts';
-import { type Message, type UserMessage, callsOf } from '../messages/message.ts';
+import { repairHistory } from '../messages/history.ts';
+import { type JsonValue, canonicalJson } from '../messages/json.ts';
+import { type Message, type UserMessage } from '../messages/message.ts';
+import { isEmptyMessage } from '../messages/own-options.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { FinishReason, ModelReply } from '../models/chat-model.ts';
-import type { CallRecord, Round } from './round.ts';
+import { type CallRecord, type Round, pendingOf } from './round.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import { type Turn, type TurnOptions, noTurn } from './turn.ts';
 
@@ -17,6 +20,8 @@ export interface AgentInput {
   singleTurn?: boolean;
   /** For the tools of this turn; may hold live objects, is never stored. */
   context?: unknown;
+  /** The call inside which this agent works; it hears what the agent waits for. */
+  insideCall?: string;
 }
 
 /** A message that waits to be read. */
@@ -52,8 +57,13 @@ export interface Decision {
   inputHash: string;
   reason?: string;
   by?: string;
-  /** The arguments were edited. */
+  /** The arguments were edited; `input` is what they became. */
   edited?: boolean;
+  input?: JsonValue;
+  /** What somebody answered in the tool's place. */
+  output?: JsonValue;
+  /** It holds for later calls; `input` as in `Remembered`. */
+  remembered?: { input?: string };
 }
 
 /** All that a session knows: plain JSON. `messages` is at every moment a history that a provider accepts (R6). */
@@ -76,6 +86,8 @@ export interface AgentContext {
   remembered: Remembered[];
   decisions: Decision[];
   singleTurn: boolean;
+  /** Before the ids of this session's calls; '' but for an agent inside a call. */
+  callPrefix: string;
 }
 
 export interface UserMessageEvent {
@@ -94,11 +106,17 @@ export type OutsideEvent =
   | UserMessageEvent
   | DecisionEvent
   | { type: 'call.cancel'; callId: string }
+  /** Takes a message back that was not read yet. */
+  | { type: 'message.withdraw'; id: string; reason?: string }
   | { type: 'turn.stop'; reason?: string }
   | { type: 'turn.retry' }
   | { type: 'session.close' };
 
-export type AgentChartEvent = OutsideEvent | CallReported | { type: 'session.woken' };
+export type AgentChartEvent =
+  | OutsideEvent
+  | CallReported
+  | { type: 'session.woken' }
+  | { type: 'xstate.done.actor.deadline'; output: AlarmOutput };
 
 const messagesOfInput = ({ message, messages }: AgentInput): Message[] => {
   if (message === undefined) return messages?.at(-1)?.role === 'user' ? [...messages] : [];
@@ -109,7 +127,7 @@ export const initialAgent = (input: AgentInput | undefined, newId: () => string)
   const first = messagesOfInput(input ?? {});
   return {
     sessionId: input?.sessionId ?? newId(),
-    messages: first.length === 0 ? [...(input?.messages ?? [])] : [],
+    messages: first.length === 0 ? repairHistory(input?.messages ?? []) : [],
     reply: null,
     failure: null,
     round: null,
@@ -122,8 +140,13 @@ export const initialAgent = (input: AgentInput | undefined, newId: () => string)
     remembered: [],
     decisions: [],
     singleTurn: input?.singleTurn ?? false,
+    callPrefix: input?.insideCall === undefined ? '' : `${input.insideCall}-`,
   };
 };
+
+/** What a message event says; an empty one says nothing. */
+export const messagesOfEvent = ({ content, messages }: UserMessageEvent): Message[] =>
+  (messages ?? (content === undefined ? [] : [{ role: 'user', content }])).filter((each) => !isEmptyMessage(each));
 
 /** Puts a message into the inbox. */
 export const enqueue = (
@@ -132,8 +155,7 @@ export const enqueue = (
   mode: Queued['mode'],
   newId: () => string,
 ): Partial<AgentContext> => {
-  const messages =
-    event.messages ?? (event.content === undefined ? [] : [{ role: 'user' as const, content: event.content }]);
+  const messages = messagesOfEvent(event);
   if (messages.length === 0) return {};
   const { options } = event;
   return {
@@ -168,27 +190,46 @@ export const decisionOf = (event: DecisionEvent): Decision['decision'] => decisi
 
 /** Keeps who decided what (R31), and what is to hold for later calls (R28). */
 export const logDecision = (context: AgentContext, event: DecisionEvent, at: number): Partial<AgentContext> => {
-  const call = context.round?.calls.find(({ callId }) => callId === event.callId);
-  if (call?.waiting === undefined) return {};
-  const { tool, waiting } = call;
+  const call = pendingOf(context).find(({ callId }) => callId === event.callId);
+  if (call === undefined) return {};
+  const { tool } = call;
   const entry: Decision = {
     callId: event.callId,
     tool,
     decision: decisionOf(event),
     at,
-    inputHash: waiting.inputHash,
+    inputHash: call.inputHash,
     ...(event.by === undefined ? {} : { by: event.by }),
     ...(event.type === 'approval.rejected' && event.reason !== undefined ? { reason: event.reason } : {}),
-    ...(event.type === 'approval.granted' && event.input !== undefined ? { edited: true } : {}),
+    ...(event.type === 'approval.granted' && event.input !== undefined ? { edited: true, input: event.input } : {}),
+    ...(event.type === 'call.result' ? { output: event.output } : {}),
   };
-  const log = { decisions: [...context.decisions, entry] };
-  if (event.type === 'call.result' || event.remember === undefined) return log;
+  // An agent inside a call remembers for itself.
+  if (event.type === 'call.result' || event.remember === undefined || call.path.length > 0) {
+    return { decisions: [...context.decisions, entry] };
+  }
   const verdict = event.type === 'approval.granted' ? 'approve' : 'reject';
-  if (event.remember === 'tool') return { ...log, remembered: remember(context, { tool, verdict }) };
-  const asked =
-    context.round === null
-      ? undefined
-      : callsOf(context.round.reply).find(({ toolCallId }) => toolCallId === event.callId);
-  const input = canonicalJson(waiting.input ?? asked?.input);
-  return { ...log, remembered: remember(context, { tool, input, verdict }) };
+  // An edit is what was approved; the arguments that it replaced are not.
+  const edit = event.type === 'approval.granted' ? event.input : undefined;
+  const remembered = event.remember === 'tool' ? {} : { input: canonicalJson(edit ?? call.input) };
+  return {
+    decisions: [...context.decisions, { ...entry, remembered }],
+    remembered: remember(context, { tool, ...remembered, verdict }),
+  };
+};
+
+/** Takes back the last decision on a call, with what it made the session remember. */
+export const withdrawDecision = (context: AgentContext, callId: string): Partial<AgentContext> => {
+  const at = context.decisions.findLastIndex((each) => each.callId === callId);
+  const taken = context.decisions[at];
+  if (taken === undefined) return {};
+  const { remembered } = taken;
+  return {
+    decisions: context.decisions.toSpliced(at, 1),
+    ...(remembered === undefined
+      ? {}
+      : {
+          remembered: context.remembered.filter(({ tool, input }) => tool !== taken.tool || input !== remembered.input),
+        }),
+  };
 };

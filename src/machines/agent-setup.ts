@@ -1,6 +1,7 @@
 import { assign, enqueueActions, setup } from 'xstate';
 import type { AlarmLogic } from '../actors/alarm.ts';
 import type { ModelLogic, ModelOutcome } from '../actors/model.ts';
+import type { OutputCheck, OutputLogic } from '../actors/check-output.ts';
 import type { StopLogic } from '../actors/stop-when.ts';
 import type { WakeLogic } from '../actors/wake.ts';
 import { callsOf } from '../messages/message.ts';
@@ -14,10 +15,22 @@ import {
   decisionOf,
   enqueue as enqueueMessage,
   logDecision,
+  messagesOfEvent,
+  withdrawDecision,
 } from './agent-context.ts';
 import * as steps from './agent-steps.ts';
 import type { ChartEvent } from './chart-event.ts';
-import { allSettled, changeCall, isWaiting, onlyPeopleLeft, specsOf, startable } from './round.ts';
+import {
+  allSettled,
+  changeCall,
+  isWaiting,
+  nestedState,
+  onlyPeopleLeft,
+  ownerOf,
+  pendingOf,
+  specsOf,
+  startable,
+} from './round.ts';
 import type { AgentRules } from './rules.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { ToolCallMachine } from './tool-call.ts';
@@ -30,6 +43,7 @@ export interface AgentActors {
   toolCall: ToolCallMachine;
   alarm: AlarmLogic;
   stopWhen: StopLogic;
+  checkOutput: OutputLogic;
   wake: WakeLogic;
 }
 
@@ -53,6 +67,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
       toolCall: actors.toolCall,
       alarm: actors.alarm,
       stopWhen: actors.stopWhen,
+      checkOutput: actors.checkOutput,
       wake: actors.wake,
     },
   })
@@ -61,6 +76,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
         // messages
         hasQueued: ({ context }) => context.inbox.length > 0 && context.turn.outcome?.type !== 'failed',
         hasUnread: ({ context }) => context.inbox.length > 0,
+        saysSomething: (_, event: UserMessageEvent) => messagesOfEvent(event).length > 0,
         isSingleTurn: ({ context }) => context.singleTurn,
         refusesMessages: ({ context }) => rules.onMessage === 'refuse' && isAnyWaiting(context),
         supersedes: ({ context }) => rules.onMessage === 'supersede' && isAnyWaiting(context),
@@ -82,29 +98,41 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
           reply !== null && steps.isEmpty(reply) && turn.request.emptyReplies === 0,
         isEmpty: ({ context: { reply } }) => reply !== null && steps.isEmpty(reply),
         hasNoCalls: ({ context: { reply } }) => reply !== null && callsOf(reply.message).length === 0,
+        mustCheckOutput: ({ context: { reply } }) =>
+          rules.output !== undefined && reply !== null && callsOf(reply.message).length === 0 && !steps.isEmpty(reply),
+        fitsOutput: (_, check: OutputCheck) => check.type === 'fits',
         isLastCall: ({ context }) => context.turn.finalizing !== undefined,
-        isManual: () => !rules.autopilot,
-        breaksLimit: ({ context }, { onLimit }: { onLimit: 'rest' | 'fail' }) =>
-          context.reply !== null &&
-          steps.brokenLimit(context, context.reply, rules) !== undefined &&
-          (limitsOf(context.turn, rules.limits).onLimit === 'fail') === (onLimit === 'fail'),
-        callsUnknown: ({ context: { reply } }) =>
-          rules.stopOnUnknownTool &&
+        isLastOutput: ({ context: { reply, turn } }) =>
+          turn.finalizing !== undefined &&
+          rules.output?.tool !== undefined &&
           reply !== null &&
-          callsOf(reply.message).some(({ toolName }) => !rules.isKnown(toolName)),
+          callsOf(reply.message).some(({ toolName }) => toolName === rules.output?.tool),
+        isManual: () => !rules.autopilot,
+        breaksLimit: ({ context }) =>
+          context.reply !== null && steps.brokenLimit(context, context.reply, rules) !== undefined,
+        callsUnknown: ({ context }) =>
+          rules.stopOnUnknownTool &&
+          context.reply !== null &&
+          steps.unknownTool(context, context.reply, rules) !== undefined,
         // the round
-        isOpenCall: ({ context }, { callId }: { callId: string }) => openCalls(context).includes(callId),
+        isOpenCall: ({ context }, { callId }: { callId: string }) => {
+          const call = ownerOf(context.round, callId);
+          return call !== undefined && call.phase !== 'settled';
+        },
         isPendingCall: ({ context }, event: DecisionEvent) => {
-          const call = context.round?.calls.find(({ callId }) => callId === event.callId);
-          if (call === undefined || !isWaiting(call)) return false;
-          if (event.type !== 'call.result' && call.phase !== 'awaiting-decision') return false;
-          return event.inputHash === undefined || event.inputHash === call.waiting?.inputHash;
+          const call = pendingOf(context).find(({ callId }) => callId === event.callId);
+          if (call === undefined || (event.type !== 'call.result' && call.needs !== 'approval')) return false;
+          return event.inputHash === undefined || event.inputHash === call.inputHash;
         },
         allSettled: ({ context }) => context.round !== null && allSettled(context.round),
         onlyPeopleLeft: ({ context }) => context.round !== null && onlyPeopleLeft(context.round, rules),
         someoneWorks: ({ context }) => context.round !== null && !onlyPeopleLeft(context.round, rules),
         // limits and ends
-        isStopping: ({ context }) => context.turn.stopping !== undefined,
+        isStopping: ({ context }) => context.turn.stopping !== undefined && context.turn.stopping.limit === undefined,
+        isOverdue: ({ context }) => context.turn.stopping?.limit === 'deadline',
+        isPastDeadline: ({ context }) => steps.isPastDeadline(context.turn, rules),
+        loops: ({ context: { turn } }) =>
+          rules.loopDetection.stop && turn.repeats.count >= rules.loopDetection.threshold,
         tooManyErrors: ({ context: { turn } }) =>
           turn.consecutiveErrors > limitsOf(turn, rules.limits).maxConsecutiveErrors,
         answersDirectly: ({ context }) => steps.directAnswer(context, rules) !== undefined,
@@ -113,8 +141,10 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
         isToStop: (_, { stop }: { stop: boolean }) => stop,
         isWithinIterations: ({ context: { turn } }) =>
           turn.iterations < limitsOf(turn, rules.limits).maxIterations + turn.granted,
-        finalizes: ({ context: { turn } }) => limitsOf(turn, rules.limits).onLimit === 'finalize',
-        failsAtLimit: ({ context: { turn } }) => limitsOf(turn, rules.limits).onLimit === 'fail',
+        finalizes: ({ context: { turn } }) =>
+          turn.finalizing === undefined && limitsOf(turn, rules.limits).onLimit === 'finalize',
+        isLimited: ({ context }) => context.turn.outcome?.type === 'limit',
+        hasFailed: ({ context }) => context.turn.outcome?.type === 'failed',
         mayResume: ({ context }) => steps.mayResume(context),
       },
     })
@@ -133,12 +163,14 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
           });
         }),
         supersede: enqueueActions(({ context, enqueue }) => {
-          for (const { callId, phase } of context.round?.calls.filter(isWaiting) ?? []) {
-            if (phase === 'awaiting-result') enqueue.sendTo(callId, { type: 'call.cancel', callId });
-            else enqueue.sendTo(callId, { type: 'approval.rejected', callId, reason: 'superseded by a new message' });
+          for (const { callId, needs } of pendingOf(context)) {
+            const owner = ownerOf(context.round, callId)?.callId ?? callId;
+            if (needs === 'result') enqueue.sendTo(owner, { type: 'call.cancel', callId });
+            else enqueue.sendTo(owner, { type: 'approval.rejected', callId, reason: 'superseded by a new message' });
           }
         }),
         startTurn: enqueueActions(({ context, enqueue }) => {
+          rules.forgetTools(context.turn.toolChanges);
           enqueue.assign(steps.startTurn(context));
           const [next] = context.inbox;
           if (next === undefined) return;
@@ -156,6 +188,17 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
             });
           }
         }),
+        withdraw: enqueueActions(
+          ({ context, enqueue }, { id, reason }: { id: string; reason?: string | undefined }) => {
+            if (!context.inbox.some((queued) => queued.id === id)) return;
+            enqueue.assign({ inbox: context.inbox.filter((queued) => queued.id !== id) });
+            enqueue.emit({
+              type: 'message-fate',
+              messageId: id,
+              fate: { type: 'discarded', reason: reason ?? 'withdrawn' },
+            });
+          },
+        ),
         discardQueued: enqueueActions(({ context, enqueue }) => {
           enqueue.assign({ inbox: [] });
           for (const { id } of context.inbox) {
@@ -192,8 +235,8 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
         openRound: assign(({ context, spawn }) => {
           if (context.reply === null) return {};
           const next = steps.beginRound(context, context.reply);
-          const refusal = steps.refusalOf(context.reply);
           for (const call of specsOf(next.round, context.turn.iterations + 1)) {
+            const refusal = steps.refusalOf(context, call.tool, rules);
             const input = { call, sessionId: context.sessionId, ...(refusal === undefined ? {} : { refusal }) };
             spawn('toolCall', { id: call.callId, input });
           }
@@ -218,19 +261,27 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
         // the round
         noteCall: enqueueActions(({ context, enqueue }, report: CallReported) => {
           if (context.round === null) return;
-          const { callId, phase, waiting, result } = report;
+          const { callId, phase, waiting, nested, result } = report;
           const call = context.round.calls.find((each) => each.callId === callId);
           if (call === undefined || call.phase === 'settled') return;
           const change = {
             phase,
             ...(waiting === undefined ? {} : { waiting }),
+            ...(nested === undefined ? {} : { nested }),
             ...(result === undefined ? {} : { result }),
           };
           enqueue.assign({ round: changeCall(context.round, callId, change) });
-          // An edit that did not fit was no decision after all.
-          if (waiting?.refusedEdit !== undefined) enqueue.assign({ decisions: context.decisions.slice(0, -1) });
+          // An edit that did not fit was no decision after all. (After a restore the call only says again that it waits.)
+          if (waiting?.refusedEdit !== undefined && call.phase === 'validating') {
+            enqueue.assign(withdrawDecision(context, callId));
+          }
           if (phase === 'awaiting-decision' && waiting !== undefined) {
             enqueue.emit({ type: 'approval-request', callId, tool: call.tool, waiting });
+          }
+          for (const pending of nested?.pending ?? []) {
+            const isNew = !call.nested?.pending.some((known) => known.callId === pending.callId);
+            if (isNew)
+              enqueue.emit({ type: 'approval-request', callId: pending.callId, tool: pending.tool, waiting: pending });
           }
           if (result !== undefined) enqueue.emit({ type: 'tool-result', callId, tool: call.tool, result });
         }),
@@ -245,7 +296,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
         }),
         decide: enqueueActions(({ context, enqueue }, event: DecisionEvent) => {
           enqueue.assign(logDecision(context, event, rules.now()));
-          enqueue.sendTo(event.callId, event);
+          enqueue.sendTo(ownerOf(context.round, event.callId)?.callId ?? event.callId, event);
           enqueue.emit({
             type: 'approval-response',
             callId: event.callId,
@@ -254,39 +305,64 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) => {
             ...(event.type === 'approval.rejected' && event.reason !== undefined ? { reason: event.reason } : {}),
           });
         }),
-        cancelCall: enqueueActions(({ enqueue }, { callId }: { callId: string }) => {
-          enqueue.sendTo(callId, { type: 'call.cancel', callId });
+        cancelCall: enqueueActions(({ context, enqueue }, { callId }: { callId: string }) => {
+          enqueue.sendTo(ownerOf(context.round, callId)?.callId ?? callId, { type: 'call.cancel', callId });
         }),
-        stopCalls: enqueueActions(({ context, enqueue }, { reason }: { reason?: string | undefined }) => {
-          const why = reason === undefined ? {} : { reason };
-          enqueue.assign({ turn: { ...context.turn, stopping: why } });
-          for (const id of openCalls(context)) enqueue.sendTo(id, { type: 'call.stop', ...why });
-        }),
+        stopCalls: enqueueActions(
+          ({ context, enqueue }, { reason, limit }: { reason?: string | undefined; limit?: LimitName }) => {
+            const why = reason === undefined ? {} : { reason };
+            enqueue.assign({
+              turn: { ...context.turn, stopping: { ...why, ...(limit === undefined ? {} : { limit }) } },
+            });
+            for (const id of openCalls(context)) enqueue.sendTo(id, { type: 'call.stop', ...why });
+          },
+        ),
         askCallsToReport: enqueueActions(({ context, enqueue }) => {
           for (const id of openCalls(context)) enqueue.sendTo(id, { type: 'call.report' });
         }),
+        reportUp: enqueueActions(({ context, self, enqueue }) => {
+          if (context.callPrefix === '' || self._parent === undefined) return;
+          enqueue.sendTo(self._parent, { type: 'agent.reported', nested: nestedState(context.round, rules) });
+        }),
         closeRound: enqueueActions(({ context, enqueue }) => {
-          enqueue.assign(steps.closeRound(context));
-          for (const { callId } of context.round?.calls ?? []) enqueue.stopChild(callId);
+          const step = steps.closeRound(context, rules);
+          const { round } = context;
+          enqueue.assign(step);
+          for (const { callId } of round?.calls ?? []) enqueue.stopChild(callId);
+          const count = step.turn?.repeats.count ?? 0;
+          if (round === null || count < rules.loopDetection.threshold) return;
+          enqueue.emit({ type: 'loop-suspected', tools: round.calls.map(({ tool }) => tool), count });
         }),
         forgetRound: assign({ lastRound: [] }),
         // limits and ends
+        beginWork: enqueueActions(({ context, enqueue }) => {
+          const work = steps.beginWork(context, rules);
+          if (work === undefined) return;
+          enqueue.assign(work.step);
+          enqueue.spawnChild('alarm', { id: 'deadline', input: { at: work.at } });
+        }),
+        pauseWork: enqueueActions(({ context, enqueue }) => {
+          if (context.turn.work.since === undefined) return;
+          enqueue.assign(steps.pauseWork(context, rules));
+          enqueue.stopChild('deadline');
+        }),
         finalize: assign(({ context }) => ({ turn: { ...context.turn, finalizing: 'maxIterations' as const } })),
         answer: assign(({ context }) => steps.endTurn(context, { type: 'answered' })),
-        answerDirectly: assign(({ context }) =>
-          steps.endTurn(context, { type: 'answered', ...steps.directAnswer(context, rules) }),
+        answerDirectly: assign(({ context }) => steps.answerDirectly(context, rules)),
+        keepOutput: assign(({ context }, check: OutputCheck) =>
+          check.type === 'fits' ? steps.keepOutput(context, check.output) : {},
+        ),
+        refuseOutput: assign(({ context }, check: OutputCheck) =>
+          check.type === 'unfit' ? steps.refuseOutput(context, check.issues, rules) : {},
         ),
         endRefused: assign(({ context }) => steps.endRefused(context)),
-        endLimited: assign(({ context }, { limit }: { limit: LimitName }) =>
-          steps.endTurn(context, { type: 'limit', limit }),
-        ),
+        endLimited: assign(({ context }, { limit }: { limit: LimitName }) => steps.endAtLimit(context, limit, rules)),
         endStopped: assign(({ context }, { reason }: { reason?: string | undefined }) =>
           steps.endTurn(context, { type: 'stopped', ...(reason === undefined ? {} : { reason }) }),
         ),
         failByModel: assign(({ context }) => steps.failByModel(context, rules)),
         failEmpty: assign(({ context }) => steps.failEmpty(context)),
         failByErrors: assign(({ context }) => steps.failByErrors(context)),
-        failByLimit: assign(({ context }, { limit }: { limit: LimitName }) => steps.failByLimit(context, limit)),
         announceEnd: enqueueActions(({ context, enqueue }) => {
           const { outcome, number } = context.turn;
           if (outcome?.type === 'failed') enqueue.emit({ type: 'error', error: outcome.error });

@@ -1,12 +1,16 @@
 import type { ModelOutcome } from '../actors/model.ts';
 import type { AgentErrorCode, ErrorData } from '../errors.ts';
 import { repairHistory } from '../messages/history.ts';
+import { isEmptyMessage } from '../messages/own-options.ts';
+import type { JsonValue } from '../messages/json.ts';
 import { type Message, type ToolResultPart, callsOf, partsOf, textOf } from '../messages/message.ts';
 import { type Usage, addUsage } from '../messages/usage.ts';
 import type { ModelReply } from '../models/chat-model.ts';
-import { type CallResult, isError, textResult } from '../tools/call.ts';
+import { type CallResult, isError, refOf, textResult } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
 import { type Round, hasFailed, messagesOf, openRound, settleOpen } from './round.ts';
+import { nameProviderCalls } from './provider-calls.ts';
+import { roundKey } from './round-key.ts';
 import { type AgentRules, backoff } from './rules.ts';
 import { type CallError, type LimitName, type Outcome, type Turn, freshRequest, limitsOf } from './turn.ts';
 
@@ -16,6 +20,57 @@ type Step = Partial<AgentContext>;
 const turn = (context: AgentContext, change: Partial<Turn>): Pick<AgentContext, 'turn'> => ({
   turn: { ...context.turn, ...change },
 });
+
+/** The structured answer that a call of the answer's own tool gave (its result may be cut or worded anew, its arguments are not). */
+const outputOf = (context: AgentContext, callId: string, rules: AgentRules): Pick<Turn, 'output'> => {
+  const results = context.messages.at(-1);
+  const part = partsOf(context.messages.at(-2) ?? { role: 'system', content: '' }).find(
+    (each) => each.type === 'tool-call' && each.toolCallId === callId,
+  );
+  if (results?.role !== 'tool' || part?.type !== 'tool-call' || part.toolName !== rules.output?.tool) return {};
+  return { output: part.input as JsonValue };
+};
+
+export const answerDirectly = (context: AgentContext, rules: AgentRules): Step => {
+  const { callId = '' } = directAnswer(context, rules) ?? {};
+  const { finalizing } = context.turn;
+  return turn(context, {
+    ...outputOf(context, callId, rules),
+    outcome: finalizing === undefined ? { type: 'answered', callId } : { type: 'limit', limit: finalizing, callId },
+  });
+};
+
+/** The reply's text fits the schema: it is the answer. */
+export const keepOutput = (context: AgentContext, output: JsonValue): Step => {
+  const { reply } = context;
+  if (reply === null) return {};
+  const kept = { ...context, ...keepAnswer(context, reply) };
+  const { finalizing } = context.turn;
+  const outcome: Outcome = finalizing === undefined ? { type: 'answered' } : { type: 'limit', limit: finalizing };
+  return { ...kept, ...turn(kept, { output, outcome }) };
+};
+
+/** The reply's text does not fit: the model is told why and asked again, within the limits. */
+export const refuseOutput = (context: AgentContext, issues: readonly string[], rules: AgentRules): Step => {
+  const { reply } = context;
+  if (reply === null) return {};
+  const how =
+    rules.output?.tool === undefined ? 'Answer again with JSON that fits.' : `Give it by calling ${rules.output.tool}.`;
+  const content = [
+    'The answer does not have the form that is needed:',
+    ...issues.map((issue) => `- ${issue}`),
+    how,
+  ].join('\n');
+  const kept = { ...context, ...keepAnswer(context, reply) };
+  return {
+    ...kept,
+    messages: [...kept.messages, { role: 'user', content }],
+    ...turn(kept, {
+      iterations: kept.turn.iterations + 1,
+      consecutiveErrors: kept.turn.consecutiveErrors + 1,
+    }),
+  };
+};
 
 export const endTurn = (context: AgentContext, outcome: Outcome): Step => turn(context, { outcome });
 
@@ -63,6 +118,9 @@ export const startTurn = (context: AgentContext): Step => {
       toolCalls: 0,
       tokensGranted: 0,
       usage: {},
+      toolChanges: [],
+      repeats: { key: '', count: 0 },
+      work: { ms: 0 },
       options: next.options ?? {},
       request: freshRequest,
     },
@@ -90,6 +148,8 @@ export const resumeTurn = (context: AgentContext, rules: AgentRules): Step => {
       tokensGranted: tokensOf(rest.usage),
       toolCalls: 0,
       consecutiveErrors: 0,
+      repeats: { key: '', count: 0 },
+      work: { ms: 0 },
       request: freshRequest,
     },
   };
@@ -99,8 +159,11 @@ export const resumeTurn = (context: AgentContext, rules: AgentRules): Step => {
 export const readSteering = (context: AgentContext): Step => {
   const steering = context.inbox.filter(({ mode }) => mode === 'steer');
   if (steering.length === 0) return {};
+  const messages = [...context.messages, ...steering.flatMap((each) => each.messages)];
   return {
-    messages: [...context.messages, ...steering.flatMap(({ messages }) => messages)],
+    messages: steering.every((each) => each.messages.every(({ role }) => role === 'user'))
+      ? messages
+      : repairHistory(messages),
     inbox: context.inbox.filter(({ mode }) => mode !== 'steer'),
   };
 };
@@ -113,9 +176,10 @@ export const takeOutcome = (context: AgentContext, outcome: ModelOutcome): Step 
     return { reply: null, failure: outcome.error, ...turn(context, { request }) };
   }
   const { usage, finishReason, model } = outcome.reply;
+  const message = nameProviderCalls(outcome.reply.message, context.modelCalls.length + 1, context.messages);
   const call = { turn: now.number, model: model ?? outcome.model, finishReason };
   return {
-    reply: outcome.reply,
+    reply: { ...outcome.reply, message },
     failure: null,
     modelCalls: [...context.modelCalls, usage === undefined ? call : { ...call, usage }],
     usage: addUsage(context.usage, usage),
@@ -146,12 +210,16 @@ export const isEmpty = (reply: ModelReply): boolean =>
 
 export const keepAnswer = (context: AgentContext, { message }: ModelReply): Step => ({
   reply: null,
-  messages: [...context.messages, message],
+  // Providers refuse a message with nothing in it; at a limit even such a reply ends the turn.
+  messages: isEmptyMessage(message) ? context.messages : [...context.messages, message],
   ...turn(context, { request: freshRequest }),
 });
 
 export const beginRound = (context: AgentContext, { message }: ModelReply): AgentContext & { round: Round } => {
-  const round = openRound(message, context.rounds + 1);
+  const round = openRound(message, context.rounds + 1, {
+    changes: context.turn.toolChanges,
+    prefix: context.callPrefix,
+  });
   const toolCalls = context.turn.toolCalls + round.calls.length;
   return {
     ...context,
@@ -162,32 +230,50 @@ export const beginRound = (context: AgentContext, { message }: ModelReply): Agen
   };
 };
 
-/** R5: a reply that was cut off or filtered may hold half a call; none of its calls is run. */
-export const refusalOf = ({ finishReason }: ModelReply): CallResult | undefined => {
-  if (finishReason !== 'length' && finishReason !== 'content-filter') return undefined;
-  const why = finishReason === 'length' ? 'reached its length limit' : 'was cut off by a content filter';
-  const text = `Error: the call was not run, because the reply ${why}; its arguments may be incomplete.`;
-  return textResult('failed', text, { name: 'IncompleteReply', message: text, code: finishReason });
+/**
+ * Why a call is answered without being run. R5: a reply that was cut off or filtered may hold half a call. R21: the last call of a
+ * turn may only give the structured answer.
+ */
+export const refusalOf = (
+  { reply, turn: { finalizing } }: AgentContext,
+  tool: string,
+  rules: AgentRules,
+): CallResult | undefined => {
+  const reason = reply?.finishReason;
+  if (reason === 'length' || reason === 'content-filter') {
+    const why = reason === 'length' ? 'reached its length limit' : 'was cut off by a content filter';
+    const text = `Error: the call was not run, because the reply ${why}; its arguments may be incomplete.`;
+    return textResult('failed', text, { name: 'IncompleteReply', message: text, code: reason });
+  }
+  if (finalizing === undefined || tool === rules.output?.tool) return undefined;
+  return textResult('stopped', 'Error: the call was not run: the turn reached its limit.');
 };
 
 /** The settled round becomes two messages; the counters follow (R6, R19). */
-export const closeRound = (context: AgentContext): Step => {
+export const closeRound = (context: AgentContext, rules: AgentRules): Step => {
   const { round, turn: now } = context;
   if (round === null) return {};
+  const key = roundKey(round, rules.isPolling);
+  const count = key !== '' && key === now.repeats.key ? now.repeats.count + 1 : 1;
+  const nested = round.calls.reduce<Usage>((sum, { result }) => addUsage(sum, result?.usage), {});
   return {
+    usage: addUsage(context.usage, nested),
     messages: [...context.messages, ...messagesOf(round)],
     round: null,
     lastRound: round.calls,
     ...turn(context, {
+      usage: addUsage(now.usage, nested),
       iterations: now.iterations + 1,
+      repeats: { key, count: key === '' ? 0 : count },
       consecutiveErrors: hasFailed(round) ? now.consecutiveErrors + 1 : 0,
+      toolChanges: [...now.toolChanges, ...round.calls.flatMap(({ result }) => result?.toolChanges ?? [])],
     }),
   };
 };
 
 /** The calls of a reply that comes too late, at a limit: none is run, each is answered (R6). */
 const settleUnrun = (context: AgentContext, reply: ModelReply, why: string): Step => {
-  const round = settleOpen(openRound(reply.message, context.rounds + 1), () =>
+  const round = settleOpen(openRound(reply.message, context.rounds + 1, { prefix: context.callPrefix }), () =>
     textResult('stopped', `Error: the call was not run: ${why}.`),
   );
   return {
@@ -219,16 +305,12 @@ export const finishLast = (context: AgentContext, reply: ModelReply): Step => {
 export const breakLimit = (context: AgentContext, reply: ModelReply, rules: AgentRules): Step => {
   const limit = brokenLimit(context, reply, rules) ?? 'maxTokens';
   const unrun = { ...context, ...settleUnrun(context, reply, `the turn reached its limit ${limit}`) };
-  const { onLimit } = limitsOf(context.turn, rules.limits);
-  return {
-    ...unrun,
-    ...(onLimit === 'fail' ? failByLimit(unrun, limit) : turn(unrun, { outcome: { type: 'limit', limit } })),
-  };
+  return { ...unrun, ...endAtLimit(unrun, limit, rules) };
 };
 
 /** A call whose tool returns directly and went well is the answer, wherever it stands in the round (R11). */
 export const directAnswer = ({ lastRound }: AgentContext, rules: AgentRules): { callId: string } | undefined => {
-  const call = lastRound.find(({ tool, result }) => result?.status === 'ok' && rules.returnsDirect(tool));
+  const call = lastRound.find((each) => each.result?.status === 'ok' && rules.returnsDirect(each));
   return call === undefined ? undefined : { callId: call.callId };
 };
 
@@ -246,10 +328,17 @@ export const failEmpty = (context: AgentContext): Step => ({
   ...failure(context, 'empty-reply', { name: 'EmptyReply', message: 'the model gave an empty reply twice' }),
 });
 
+/** The first tool that a reply calls and that does not exist now. */
+export const unknownTool = (
+  { turn: { toolChanges } }: AgentContext,
+  reply: ModelReply,
+  rules: AgentRules,
+): string | undefined =>
+  callsOf(reply.message).find(({ toolName }) => !rules.isKnown(refOf(toolName, toolChanges)))?.toolName;
+
 /** R18 with `stopOnUnknownTool`: no sibling runs either. */
 export const refuseUnknown = (context: AgentContext, reply: ModelReply, rules: AgentRules): Step => {
-  const names = callsOf(reply.message).map(({ toolName }) => toolName);
-  const unknown = names.find((name) => !rules.isKnown(name)) ?? '';
+  const unknown = unknownTool(context, reply, rules) ?? '';
   const unrun = { ...context, ...settleUnrun(context, reply, `there is no tool named "${unknown}"`) };
   return {
     ...unrun,
@@ -287,7 +376,8 @@ export const failByErrors = (context: AgentContext): Step => {
     const text = result.output.type === 'error-text' ? result.output.value : result.status;
     errors.push({ ...(result.error ?? { name: 'Error', message: text }), callId, tool });
   }
-  const list = errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ');
+  const list =
+    errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ') || 'the answer did not fit its schema';
   const message = `${context.turn.consecutiveErrors} rounds in a row had errors; the last: ${list}`;
   return failure(context, 'error-limit', { name: 'ErrorLimit', message }, errors);
 };
@@ -296,11 +386,16 @@ const limitCodes = {
   maxIterations: 'iteration-limit',
   maxTokens: 'token-limit',
   maxToolCalls: 'tool-call-limit',
+  deadline: 'deadline',
   stopWhen: 'stop-when',
+  loopDetection: 'loop-detected',
 } as const satisfies Record<LimitName, AgentErrorCode>;
 
-export const failByLimit = (context: AgentContext, limit: LimitName): Step =>
-  failure(context, limitCodes[limit], { name: 'LimitReached', message: `the turn reached its limit: ${limit}` });
+/** At a limit the turn rests as limited, or fails where `onLimit` says so. */
+export const endAtLimit = (context: AgentContext, limit: LimitName, rules: AgentRules): Pick<AgentContext, 'turn'> =>
+  limitsOf(context.turn, rules.limits).onLimit === 'fail'
+    ? failure(context, limitCodes[limit], { name: 'LimitReached', message: `the turn reached its limit: ${limit}` })
+    : turn(context, { outcome: { type: 'limit', limit } });
 
 /** Which limit a round of this reply would break, before any of it runs (R22). */
 export const brokenLimit = (context: AgentContext, reply: ModelReply, rules: AgentRules): LimitName | undefined => {
@@ -310,4 +405,26 @@ export const brokenLimit = (context: AgentContext, reply: ModelReply, rules: Age
   if (maxTokens !== undefined && tokens >= maxTokens) return 'maxTokens';
   if (maxToolCalls !== undefined && toolCalls + callsOf(reply.message).length > maxToolCalls) return 'maxToolCalls';
   return undefined;
+};
+
+/** When the deadline will be reached if work goes on from now, and the context that says so; undefined where there is none. */
+export const beginWork = (context: AgentContext, rules: AgentRules): { step: Step; at: number } | undefined => {
+  const { deadline } = limitsOf(context.turn, rules.limits);
+  if (deadline === undefined) return undefined;
+  const since = rules.now();
+  const { ms } = context.turn.work;
+  return { step: turn(context, { work: { ms, since } }), at: since + deadline - ms };
+};
+
+/** Adds up what was worked; waiting for people does not count (R22). */
+export const pauseWork = (context: AgentContext, rules: AgentRules): Step => {
+  const { ms, since } = context.turn.work;
+  return since === undefined ? {} : turn(context, { work: { ms: ms + Math.max(0, rules.now() - since) } });
+};
+
+/** True when what was worked so far is as much as the turn may. */
+export const isPastDeadline = (now: Turn, rules: AgentRules): boolean => {
+  const { deadline } = limitsOf(now, rules.limits);
+  const { ms, since } = now.work;
+  return deadline !== undefined && since !== undefined && ms + rules.now() - since >= deadline;
 };

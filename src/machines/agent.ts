@@ -20,7 +20,7 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
     on: {
       'call.reported': {
         guard: { type: 'isOpenCall', params: ({ event }) => event },
-        actions: [{ type: 'noteCall', params: ({ event }) => event }, 'startCalls'],
+        actions: [{ type: 'noteCall', params: ({ event }) => event }, 'startCalls', 'reportUp'],
       },
       'approval.granted': {
         guard: { type: 'isPendingCall', params: ({ event }) => event },
@@ -40,6 +40,10 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
       },
       'turn.stop': { actions: { type: 'stopCalls', params: ({ event }) => event } },
       'session.woken': { actions: 'askCallsToReport' },
+      'xstate.done.actor.deadline': {
+        guard: 'isPastDeadline',
+        actions: { type: 'stopCalls', params: { limit: 'deadline' } },
+      },
       'user.message': [
         { guard: 'refusesMessages', actions: { type: 'refuseMessage', params: ({ event }) => event } },
         {
@@ -62,16 +66,25 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
     initial: 'idle',
     on: {
       'user.message': { actions: { type: 'enqueue', params: ({ event }) => ({ event }) } },
+      'message.withdraw': { actions: { type: 'withdraw', params: ({ event }) => event } },
     },
     states: {
       idle: {
-        always: { guard: 'hasUnread', target: 'thinking', actions: 'startTurn' },
+        always: { guard: 'hasUnread', target: 'thinking', actions: ['startTurn', 'beginWork'] },
         on: { 'session.close': 'closed' },
       },
       thinking: {
         tags: 'busy',
+        entry: 'forgetRound',
         initial: 'asking',
-        on: { 'turn.stop': { target: 'done.stopped', actions: { type: 'endStopped', params: ({ event }) => event } } },
+        on: {
+          'turn.stop': { target: 'done.stopped', actions: { type: 'endStopped', params: ({ event }) => event } },
+          'xstate.done.actor.deadline': {
+            guard: 'isPastDeadline',
+            target: 'done.limited',
+            actions: { type: 'endLimited', params: { limit: 'deadline' } },
+          },
+        },
         states: {
           asking: {
             entry: 'announceStep',
@@ -90,27 +103,39 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
               onDone: 'asking',
             },
           },
+          checking: {
+            invoke: {
+              id: 'output',
+              src: 'checkOutput',
+              input: ({ context }) => ({ sessionId: context.sessionId }),
+              onDone: [
+                {
+                  guard: { type: 'fitsOutput', params: ({ event }) => event.output },
+                  target: '#agent.done.answered',
+                  actions: { type: 'keepOutput', params: ({ event }) => event.output },
+                },
+                { guard: 'isLastCall', target: '#agent.done.limited', actions: 'finishLast' },
+                {
+                  target: '#agent.observing',
+                  actions: { type: 'refuseOutput', params: ({ event }) => event.output },
+                },
+              ],
+            },
+          },
           deciding: {
             always: [
               { guard: 'mayRetry', target: 'backing-off', actions: 'planRetry' },
               { guard: 'mayFallBack', target: 'asking', actions: 'useFallback' },
               { guard: 'hasError', target: '#agent.done.failed', actions: 'failByModel' },
-              { guard: 'isLastCall', target: '#agent.done.limited', actions: 'finishLast' },
               { guard: 'isRefused', target: '#agent.done.refused', actions: 'endRefused' },
+              { guard: 'mustCheckOutput', target: 'checking' },
+              { guard: 'isLastOutput', target: '#agent.acting', actions: ['openRound', 'announceCalls'] },
+              { guard: 'isLastCall', target: '#agent.done.limited', actions: 'finishLast' },
               { guard: 'mayAskAgain', target: 'asking', actions: 'askAgain' },
               { guard: 'isEmpty', target: '#agent.done.failed', actions: 'failEmpty' },
               { guard: 'hasNoCalls', target: '#agent.done.answered', actions: ['keepAnswer', 'answer'] },
               { guard: 'isManual', target: '#agent.done.tool-calls', actions: ['leaveToCaller', 'announceCalls'] },
-              {
-                guard: { type: 'breaksLimit', params: { onLimit: 'fail' } },
-                target: '#agent.done.failed',
-                actions: 'breakLimit',
-              },
-              {
-                guard: { type: 'breaksLimit', params: { onLimit: 'rest' } },
-                target: '#agent.done.limited',
-                actions: 'breakLimit',
-              },
+              { guard: 'breaksLimit', target: '#agent.done.limited', actions: 'breakLimit' },
               { guard: 'callsUnknown', target: '#agent.done.failed', actions: 'refuseUnknown' },
               { target: '#agent.acting', actions: ['openRound', 'announceCalls'] },
             ],
@@ -127,6 +152,8 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
       },
       'awaiting-approval': {
         tags: 'waiting',
+        entry: 'pauseWork',
+        exit: 'beginWork',
         always: [
           { guard: 'allSettled', target: 'observing' },
           { guard: 'someoneWorks', target: 'acting' },
@@ -136,9 +163,15 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
       observing: {
         tags: 'busy',
         entry: 'closeRound',
-        exit: 'forgetRound',
         initial: 'counting',
-        on: { 'turn.stop': { target: 'done.stopped', actions: { type: 'endStopped', params: ({ event }) => event } } },
+        on: {
+          'turn.stop': { target: 'done.stopped', actions: { type: 'endStopped', params: ({ event }) => event } },
+          'xstate.done.actor.deadline': {
+            guard: 'isPastDeadline',
+            target: 'done.limited',
+            actions: { type: 'endLimited', params: { limit: 'deadline' } },
+          },
+        },
         states: {
           counting: {
             always: [
@@ -147,9 +180,19 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
                 target: '#agent.done.stopped',
                 actions: { type: 'endStopped', params: ({ context }) => ({ reason: context.turn.stopping?.reason }) },
               },
+              {
+                guard: 'isOverdue',
+                target: '#agent.done.limited',
+                actions: { type: 'endLimited', params: { limit: 'deadline' } },
+              },
               { guard: 'tooManyErrors', target: '#agent.done.failed', actions: 'failByErrors' },
               { guard: 'answersDirectly', target: '#agent.done.answered', actions: 'answerDirectly' },
               { guard: 'endsTurn', target: '#agent.done.answered', actions: 'answer' },
+              {
+                guard: 'loops',
+                target: '#agent.done.limited',
+                actions: { type: 'endLimited', params: { limit: 'loopDetection' } },
+              },
               { guard: 'asksStopWhen', target: 'consulting' },
               { target: 'limiting' },
             ],
@@ -174,11 +217,6 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
               { guard: 'isWithinIterations', target: '#agent.thinking', actions: 'readSteering' },
               { guard: 'finalizes', target: '#agent.thinking', actions: ['finalize', 'readSteering'] },
               {
-                guard: 'failsAtLimit',
-                target: '#agent.done.failed',
-                actions: { type: 'failByLimit', params: { limit: 'maxIterations' } },
-              },
-              {
                 target: '#agent.done.limited',
                 actions: { type: 'endLimited', params: { limit: 'maxIterations' } },
               },
@@ -188,22 +226,36 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
       },
       done: {
         tags: 'settled',
-        entry: 'announceEnd',
+        // Not on leaving `observing`: exits run before the actions of the transition, which still look at the round.
+        entry: ['pauseWork', 'forgetRound', 'announceEnd'],
         initial: 'answered',
         always: [
           { guard: 'isSingleTurn', target: 'closed' },
-          { guard: 'hasQueued', target: 'thinking', actions: 'startTurn' },
+          { guard: 'hasQueued', target: 'thinking', actions: ['startTurn', 'beginWork'] },
         ],
         on: {
-          'turn.retry': { guard: 'mayResume', target: 'thinking', actions: ['resumeTurn', 'readSteering'] },
+          'turn.retry': {
+            guard: 'mayResume',
+            target: 'thinking',
+            actions: ['resumeTurn', 'readSteering', 'beginWork'],
+          },
           'session.close': 'closed',
         },
         states: {
-          answered: {},
+          answered: { always: { guard: 'isLimited', target: 'limited' } },
           'tool-calls': {},
-          limited: {},
+          limited: { always: { guard: 'hasFailed', target: 'failed' } },
           refused: {},
-          failed: {},
+          failed: {
+            // What was queued behind the failed turn has waited for this, and is read first.
+            on: {
+              'user.message': {
+                guard: { type: 'saysSomething', params: ({ event }) => event },
+                target: '#agent.thinking',
+                actions: [{ type: 'enqueue', params: ({ event }) => ({ event }) }, 'startTurn', 'beginWork'],
+              },
+            },
+          },
           stopped: { entry: 'discardQueued' },
         },
       },

@@ -23,6 +23,8 @@ export type ChartEvent =
       reason?: string;
     }
   | { type: 'message-fate'; messageId: string; fate: Fate; turn?: number }
+  /** The same calls had the same results several rounds in a row (R23). */
+  | { type: 'loop-suspected'; tools: string[]; count: number }
   | { type: 'error'; error: ErrorData; callId?: string; retryAt?: number }
   /** The turn rests; `result` is what it came to. */
   | { type: 'finish'; turn: number; result: TurnResult };

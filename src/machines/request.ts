@@ -9,6 +9,8 @@ export interface RequestParts {
   tools: readonly ToolDefinition[];
   toolChoice?: ToolChoice | undefined;
   settings?: ModelSettings | undefined;
+  /** The answer must fit this; `asTool`: it stands among `tools` and has to be called. */
+  output?: { definition: ToolDefinition; asTool: boolean } | undefined;
 }
 
 const isForced = (choice: ToolChoice | undefined): boolean => choice === 'required' || typeof choice === 'object';
@@ -23,7 +25,7 @@ export const requestOf = (
   model: Pick<ChatModel, 'needsTools'>,
 ): ModelRequest => {
   const { turn, messages, modelCalls } = context;
-  const { instructions, tools } = parts;
+  const { instructions, tools, output } = parts;
   const settings = { ...parts.settings, ...turn.options.settings };
   const choice = turn.options.toolChoice ?? parts.toolChoice;
   const isFirst = modelCalls.length === turn.firstModelCall;
@@ -31,12 +33,19 @@ export const requestOf = (
     messages: viewOf(messages),
     ...(instructions === undefined || instructions === '' ? {} : { instructions }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
+    ...(output === undefined || output.asTool
+      ? {}
+      : { output: { name: output.definition.name, schema: output.definition.inputSchema } }),
   };
   if (tools.length === 0) return request;
   if (turn.finalizing !== undefined) {
+    if (output?.asTool === true) {
+      return { ...request, tools: [output.definition], toolChoice: { tool: output.definition.name } };
+    }
     const holdsCalls = messages.some((message) => message.role === 'assistant' && callsOf(message).length > 0);
     return model.needsTools === true && holdsCalls ? { ...request, tools, toolChoice: 'none' } : request;
   }
-  const toolChoice = isForced(choice) && !isFirst ? undefined : choice;
+  const mustAnswerByTool = output?.asTool === true && (choice === undefined || choice === 'auto');
+  const toolChoice = mustAnswerByTool ? 'required' : isForced(choice) && !isFirst ? undefined : choice;
   return { ...request, tools, ...(toolChoice === undefined ? {} : { toolChoice }) };
 };

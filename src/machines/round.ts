@@ -1,12 +1,26 @@
 import { type JsonValue, canonicalJson } from '../messages/json.ts';
 import { type AssistantMessage, type Message, type ToolMessage, callsOf } from '../messages/message.ts';
 import { withOwnOptions } from '../messages/own-options.ts';
-import { type CallNeeds, type CallPhase, type CallResult, type CallSpec, isError, textResult } from '../tools/call.ts';
+import {
+  type CallNeeds,
+  type CallPhase,
+  type CallResult,
+  type CallSpec,
+  type NestedState,
+  type PendingCall,
+  type ToolChange,
+  type ToolRef,
+  isError,
+  refOf,
+  textResult,
+} from '../tools/call.ts';
 
 /** A call as its round sees it. The call's own actor holds the rest. */
-export interface CallRecord extends Pick<CallSpec, 'callId' | 'tool'> {
+export interface CallRecord extends Pick<CallSpec, 'callId' | 'tool' | 'toolKey'> {
   phase: CallPhase;
   waiting?: CallNeeds;
+  /** Of an agent inside the call. */
+  nested?: NestedState;
   result?: CallResult;
 }
 
@@ -20,7 +34,11 @@ export interface Round {
  * Gives each call an id of ours and keeps the provider's beside it (R8). The same id, tool and arguments twice in one reply is one
  * call that a server repeated; the same id with other arguments is another call.
  */
-export const openRound = (reply: AssistantMessage, number: number): Round => {
+export const openRound = (
+  reply: AssistantMessage,
+  number: number,
+  { changes = [], prefix = '' }: { changes?: readonly ToolChange[]; prefix?: string } = {},
+): Round => {
   const running = new Set(callsOf(reply));
   const seen = new Set<string>();
   const calls: CallRecord[] = [];
@@ -33,8 +51,8 @@ export const openRound = (reply: AssistantMessage, number: number): Round => {
     const key = `${part.toolCallId}\n${part.toolName}\n${canonicalJson(part.input)}`;
     if (part.toolCallId !== '' && seen.has(key)) continue;
     seen.add(key);
-    const callId = `call_${number}_${calls.length}`;
-    calls.push({ callId, tool: part.toolName, phase: 'validating' });
+    const callId = `${prefix}call_${number}_${calls.length}`;
+    calls.push({ callId, ...refOf(part.toolName, changes), phase: 'validating' });
     const named = part.toolCallId === '' ? part : withOwnOptions(part, { providerCallId: part.toolCallId });
     content.push({ ...named, toolCallId: callId });
   }
@@ -42,35 +60,53 @@ export const openRound = (reply: AssistantMessage, number: number): Round => {
 };
 
 /** The calls of a round as their actors get them. */
-export const specsOf = (round: Round, iteration: number): CallSpec[] =>
-  callsOf(round.reply).map((part, index, all) => ({
-    callId: part.toolCallId,
-    tool: part.toolName,
-    input: part.input,
+export const specsOf = (round: Round, iteration: number): CallSpec[] => {
+  const inputs = new Map(callsOf(round.reply).map((part) => [part.toolCallId, part.input]));
+  return round.calls.map(({ callId, tool, toolKey }, index) => ({
+    callId,
+    tool,
+    ...(toolKey === undefined ? {} : { toolKey }),
+    input: inputs.get(callId),
     index,
-    count: all.length,
+    count: round.calls.length,
     iteration,
   }));
+};
 
 export const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => ({
   ...round,
   calls: round.calls.map((call) => {
     if (call.callId !== callId) return call;
-    const { waiting: _over, ...rest } = call;
+    const { waiting: _over, nested: _before, ...rest } = call;
     return { ...rest, ...change };
   }),
 });
 
-export const isWaiting = (call: CallRecord): boolean =>
-  call.phase === 'awaiting-decision' || call.phase === 'awaiting-result';
+export const isWaiting = ({ phase }: Pick<CallRecord, 'phase'>): boolean =>
+  phase === 'awaiting-decision' || phase === 'awaiting-result' || phase === 'awaiting-agent';
+
+/** The call of this id, or the one inside which an agent made it. */
+export const ownerOf = (round: Round | null, callId: string): CallRecord | undefined =>
+  round?.calls.find((call) => call.callId === callId || callId.startsWith(`${call.callId}-`));
+
+/** The calls that wait for somebody, also those of agents inside calls. */
+export const pendingOf = ({ round }: { round: Round | null }): PendingCall[] => {
+  if (round === null) return [];
+  const asked = new Map(callsOf(round.reply).map((part) => [part.toolCallId, part.input]));
+  return round.calls.flatMap(({ callId, tool, phase, waiting, nested }): PendingCall[] => {
+    if (nested !== undefined) return nested.pending.map((call) => ({ ...call, path: [callId, ...call.path] }));
+    if (waiting === undefined || !isWaiting({ phase })) return [];
+    return [{ callId, path: [], tool, ...waiting, input: waiting.input ?? asked.get(callId) }];
+  });
+};
 
 export const allSettled = (round: Round): boolean => round.calls.every((call) => call.phase === 'settled');
 
 export interface Scheduling {
   concurrency: number;
   hold: 'all' | 'gated';
-  isSequential(tool: string): boolean;
-  isAnsweredOutside(tool: string): boolean;
+  isSequential(ref: ToolRef): boolean;
+  isAnsweredOutside(ref: ToolRef): boolean;
 }
 
 /** The queued calls that may start now, in call order: R7 (at most `concurrency`, barriers), R26 (`hold`). */
@@ -83,9 +119,9 @@ export const startable = (round: Round, rules: Scheduling): string[] => {
   let allBeforeSettled = true;
   const ids: string[] = [];
   for (const call of round.calls) {
-    const isBarrier = rules.isSequential(call.tool);
+    const isBarrier = rules.isSequential(call);
     if (call.phase === 'queued') {
-      const isOutside = rules.isAnsweredOutside(call.tool);
+      const isOutside = rules.isAnsweredOutside(call);
       if ((isOutside || free > 0) && (!isBarrier || allBeforeSettled)) {
         ids.push(call.callId);
         if (!isOutside) free -= 1;
@@ -148,3 +184,12 @@ export const messagesOf = (round: Round): Message[] => {
 /** R19: a round fails when at least one of its results is an error. */
 export const hasFailed = (round: Round): boolean =>
   round.calls.some((call) => call.result !== undefined && isError(call.result));
+
+/** What an agent inside a call tells the call: who waits in it, also in agents further down. */
+export const nestedState = (round: Round | null, rules: Scheduling): NestedState => ({
+  pending: pendingOf({ round }),
+  checking: (round?.calls ?? []).flatMap(({ callId, phase, nested }) =>
+    phase === 'validating' ? [callId] : (nested?.checking ?? []),
+  ),
+  isWaiting: round !== null && onlyPeopleLeft(round, rules),
+});

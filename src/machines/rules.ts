@@ -1,4 +1,4 @@
-import type { CallResult } from '../tools/call.ts';
+import type { CallResult, ToolChange, ToolRef } from '../tools/call.ts';
 import type { Limits } from './turn.ts';
 
 /** How model calls are tried again. */
@@ -26,20 +26,31 @@ export interface AgentRules {
   expireAfter: number | undefined;
   autopilot: boolean;
   stopOnUnknownTool: boolean;
+  /** The answer must fit a schema; `tool` names the tool by which the model gives it, absent where the provider holds it to the schema. */
+  output: { tool?: string } | undefined;
   /** ms that running tools get after a stop before they are left behind. Default 1,000. */
   stopGrace: number;
   retry: RetryRules;
   /** Number of fallback models. */
   fallbacks: number;
   hasStopWhen: boolean;
-  isKnown(tool: string): boolean;
-  isSequential(tool: string): boolean;
-  isAnsweredOutside(tool: string): boolean;
-  returnsDirect(tool: string): boolean;
+  /** Equal rounds in a row that make a loop suspected, and whether that ends the turn (R23). */
+  loopDetection: { threshold: number; stop: boolean };
+  isPolling(ref: ToolRef): boolean;
+  isKnown(ref: ToolRef): boolean;
+  isSequential(ref: ToolRef): boolean;
+  isAnsweredOutside(ref: ToolRef): boolean;
+  returnsDirect(ref: ToolRef): boolean;
+  /** The tool is an agent. */
+  isAgent(ref: ToolRef): boolean;
+  /** What that agent is asked. */
+  agentMessage(ref: ToolRef, input: unknown): string;
   /** Tries in all and the wait before the next one, for one tool. */
-  toolRetry(tool: string): Pick<RetryRules, 'attempts' | 'initialDelay' | 'maxDelay'>;
+  toolRetry(ref: ToolRef): Pick<RetryRules, 'attempts' | 'initialDelay' | 'maxDelay'>;
+  /** Tools that were added to a turn that is over. */
+  forgetTools(changes: readonly ToolChange[]): void;
   /** What a value given in a tool's place becomes (R15). */
-  toResult(tool: string, value: unknown): CallResult;
+  toResult(ref: ToolRef, value: unknown): CallResult;
   /** ms since 1970: the one clock of the charts. */
   now(): number;
   newId(): string;

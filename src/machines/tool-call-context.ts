@@ -7,10 +7,12 @@ import {
   type CallResult,
   type CallSpec,
   type CallStatus,
+  type NestedState,
   rejection,
   textResult,
 } from '../tools/call.ts';
 import { type AgentRules, backoff } from './rules.ts';
+import type { TurnResult } from './turn-result.ts';
 
 export interface ToolCallInput {
   call: CallSpec;
@@ -33,6 +35,7 @@ export interface ToolCallContext {
   attempt: number;
   retryAt?: number;
   waiting?: CallNeeds;
+  nested?: NestedState;
   stopping?: { reason?: string };
   result?: CallResult;
 }
@@ -71,10 +74,18 @@ export type DecisionEvent = ApprovalGranted | ApprovalRejected | CallAnswered;
 export type ToolCallEvent =
   | DecisionEvent
   | { type: 'call.start' }
+  | AgentReported
+  | { type: 'xstate.done.actor.agent'; output: TurnResult }
   | { type: 'call.stop'; reason?: string }
   | { type: 'call.cancel'; callId: string }
   /** Asks the call to say again where it is. */
   | { type: 'call.report' };
+
+/** What an agent inside a call tells the call. */
+export interface AgentReported {
+  type: 'agent.reported';
+  nested: NestedState;
+}
 
 /** What a call tells its round. */
 export interface CallReported {
@@ -82,6 +93,7 @@ export interface CallReported {
   callId: string;
   phase: CallPhase;
   waiting?: CallNeeds;
+  nested?: NestedState;
   result?: CallResult;
 }
 
@@ -150,7 +162,7 @@ export const answer = (
   { output, by }: { output: unknown; by?: string },
   rules: AgentRules,
 ): Partial<ToolCallContext> => ({
-  result: { ...rules.toResult(context.call.tool, output), ...(by === undefined ? {} : { by }) },
+  result: { ...rules.toResult(context.call, output), ...(by === undefined ? {} : { by }) },
 });
 
 /** The call ends without its tool: never started, or left behind while it ran. */
@@ -164,13 +176,49 @@ export const abandon = (context: ToolCallContext, status: CallStatus): Partial<T
 };
 
 export const planRetry = (context: ToolCallContext, rules: AgentRules): Partial<ToolCallContext> => ({
-  retryAt: rules.now() + backoff({ factor: 2, ...rules.toolRetry(context.call.tool) }, context.attempt),
+  retryAt: rules.now() + backoff({ factor: 2, ...rules.toolRetry(context.call) }, context.attempt),
 });
 
-export const report = ({ call, phase, waiting, result, edited }: ToolCallContext): CallReported => ({
+export const report = ({ call, phase, waiting, nested, result, edited }: ToolCallContext): CallReported => ({
   type: 'call.reported',
   callId: call.callId,
   phase,
   ...(waiting !== undefined && (phase === 'awaiting-decision' || phase === 'awaiting-result') ? { waiting } : {}),
+  ...(nested !== undefined && (phase === 'running' || phase === 'awaiting-agent') ? { nested } : {}),
   ...(result === undefined ? {} : { result: edited === undefined ? result : { ...result, edited } }),
 });
+
+export const takeNested = (nested: NestedState): Partial<ToolCallContext> => ({
+  nested,
+  phase: nested.isWaiting ? 'awaiting-agent' : 'running',
+});
+
+/** What an agent inside the call came to, as the result of the call. */
+export const takeAgentResult = (
+  context: ToolCallContext,
+  turn: TurnResult,
+  rules: AgentRules,
+): Partial<ToolCallContext> => {
+  const { outcome, usage } = turn;
+  const failed = (text: string): Partial<ToolCallContext> => ({
+    result: { ...textResult('failed', `Error: ${text}`, { name: 'AgentFailed', message: text }), usage },
+  });
+  switch (outcome.type) {
+    case 'answered':
+    case 'limit':
+      return { result: { ...rules.toResult(context.call, turn.output ?? turn.text), usage } };
+    case 'stopped':
+      return { result: { ...textResult('stopped', 'Error: the agent was stopped before it had an answer.'), usage } };
+    case 'failed':
+      return {
+        result: { ...textResult('failed', 'Error: the agent failed.', outcome.error), usage },
+      };
+    case 'refused':
+      return failed('the model of the agent refused to answer.');
+    case 'tool-calls':
+    case 'pending':
+      return failed('the agent left calls open.');
+    default:
+      return outcome satisfies never;
+  }
+};

@@ -1,5 +1,7 @@
 import type { AgentErrorCode, ErrorData } from '../errors.ts';
+import type { JsonValue } from '../messages/json.ts';
 import type { Usage } from '../messages/usage.ts';
+import type { ToolChange } from '../tools/call.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 
 /** How often, how long and how much one turn may do. */
@@ -12,11 +14,13 @@ export interface Limits {
   maxTokens?: number;
   /** Calls of the turn. Default none. */
   maxToolCalls?: number;
+  /** ms of work; time spent waiting for people does not count. Default none. */
+  deadline?: number;
   /** At `maxIterations`: one more model call without tools, rest until `retry`, or fail. Default `finalize`. */
   onLimit: 'finalize' | 'pause' | 'fail';
 }
 
-export type LimitName = 'maxIterations' | 'maxTokens' | 'maxToolCalls' | 'stopWhen';
+export type LimitName = 'maxIterations' | 'maxTokens' | 'maxToolCalls' | 'deadline' | 'stopWhen' | 'loopDetection';
 
 /** What a caller may set for one turn; plain JSON, so that it holds over a restore. */
 export interface TurnOptions {
@@ -37,7 +41,7 @@ export type Outcome =
   | { type: 'answered'; callId?: string }
   | { type: 'pending' }
   | { type: 'tool-calls' }
-  | { type: 'limit'; limit: LimitName }
+  | { type: 'limit'; limit: LimitName; callId?: string }
   | { type: 'refused'; reason: string }
   | { type: 'stopped'; reason?: string }
   | { type: 'failed'; code: AgentErrorCode; error: ErrorData; errors?: CallError[] };
@@ -58,12 +62,21 @@ export interface Turn {
   consecutiveErrors: number;
   toolCalls: number;
   usage: Usage;
+  /** How tools changed the list of tools, oldest first (R12). */
+  toolChanges: ToolChange[];
+  /** The last round's key, and how many rounds in a row had it (R23). */
+  repeats: { key: string; count: number };
+  /** Work against the deadline: ms before the present stretch, and when that began (absent while nothing works). */
+  work: { ms: number; since?: number };
   options: TurnOptions;
   /** The model request under way: its tries so far, which model (0 = the agent's own, then the fallbacks), empty replies. */
   request: { attempt: number; model: number; emptyReplies: number; retryAt?: number; error?: ErrorData };
   /** Set for the last call without tools. */
   finalizing?: LimitName;
-  stopping?: { reason?: string };
+  /** The turn is ending; `limit` where that is not a person's wish. */
+  stopping?: { reason?: string; limit?: LimitName };
+  /** The structured answer, as the model gave it. */
+  output?: JsonValue;
   outcome?: Outcome;
 }
 
@@ -79,6 +92,9 @@ export const noTurn: Turn = {
   consecutiveErrors: 0,
   toolCalls: 0,
   usage: {},
+  toolChanges: [],
+  repeats: { key: '', count: 0 },
+  work: { ms: 0 },
   options: {},
   request: freshRequest,
 };

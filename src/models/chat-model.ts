@@ -63,6 +63,8 @@ export type ModelChunk =
  */
 export interface ChatModel {
   name: string;
+  /** The provider can be held to a JSON schema by `request.output` (default false). */
+  canOutput?: boolean;
   /** The provider needs the tool list whenever the history holds calls, also when none may be called (default false). */
   needsTools?: boolean;
   generate(request: ModelRequest, options: { signal: AbortSignal }): Promise<ModelReply>;

@@ -5,6 +5,7 @@ import type { Limits } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.ts';
+import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { SessionStore } from './store.ts';
 
@@ -40,7 +41,7 @@ export interface ApprovalOptions {
 }
 
 /** Everything that an agent is made of. Only `model` is required. */
-export interface AgentOptions {
+export interface AgentOptions<S extends InputSchema = InputSchema> {
   model: ChatModel;
   /** Default `agent`. */
   name?: string;
@@ -49,9 +50,16 @@ export interface AgentOptions {
   tools?: readonly Tool[];
   /** Can be run, not advertised. */
   extraTools?: readonly Tool[];
+  /**
+   * The answer must fit this schema (an object at its root) and is `result.output`. Held to it by the provider where `model.canOutput`,
+   * else given by a tool of ours.
+   */
+  output?: S;
   limits?: Partial<Limits>;
   /** Asked after every round; true ends the turn like a limit. */
   stopWhen?: (ctx: StopContext) => boolean | Promise<boolean>;
+  /** Equal rounds in a row (tools, arguments and results) are told as `loop-suspected` from `threshold` (default 3) on; `stop` ends the turn. */
+  loopDetection?: { threshold?: number; stop?: boolean };
   /** Calls at a time; 1 runs strictly one after another. Default 8. */
   concurrency?: number;
   /** Tell the model what a tool threw. Default false. */

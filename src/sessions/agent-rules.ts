@@ -1,40 +1,47 @@
 import type { Clock } from '../actors/alarm.ts';
 import type { AgentRules } from '../machines/rules.ts';
 import { errorData } from '../errors.ts';
-import type { ToolRegistry } from '../tools/tool-registry.ts';
+import type { ToolFinder } from '../tools/tool-finder.ts';
+import { outputToolName } from '../tools/output-tool.ts';
 import { failureOutput, toToolOutput } from '../tools/tool-output.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { newId } from './new-id.ts';
 
 /** The options of an agent with every default in its place, as its charts read them. */
-export const rulesOf = (options: AgentOptions, tools: ToolRegistry, clock: Clock): AgentRules => ({
+export const rulesOf = (options: AgentOptions, tools: ToolFinder, clock: Clock): AgentRules => ({
   limits: { maxIterations: 40, maxConsecutiveErrors: 3, onLimit: 'finalize', ...options.limits },
   concurrency: options.concurrency ?? 8,
   hold: options.approvals?.hold ?? 'all',
   onMessage: options.approvals?.onMessage ?? 'queue',
   expireAfter: options.approvals?.expireAfter,
   autopilot: options.autopilot ?? true,
+  output: options.output === undefined ? undefined : options.model.canOutput === true ? {} : { tool: outputToolName },
   stopOnUnknownTool: options.stopOnUnknownTool ?? false,
   stopGrace: options.stopGrace ?? 1000,
   retry: { attempts: 3, initialDelay: 500, maxDelay: 30_000, factor: 2, maxRetryAfter: 60_000, ...options.retry },
   fallbacks: options.fallback?.length ?? 0,
+  loopDetection: { threshold: 3, stop: false, ...options.loopDetection },
+  isPolling: (ref) => tools.find(ref)?.polling ?? false,
   hasStopWhen: options.stopWhen !== undefined,
-  isKnown: (name) => tools.get(name) !== undefined,
-  isSequential: (name) => tools.get(name)?.sequential ?? false,
-  isAnsweredOutside: (name) => {
-    const tool = tools.get(name);
+  isKnown: (ref) => tools.find(ref) !== undefined,
+  isSequential: (ref) => tools.find(ref)?.sequential ?? false,
+  isAnsweredOutside: (ref) => {
+    const tool = tools.find(ref);
     return tool !== undefined && tool.execute === undefined;
   },
-  returnsDirect: (name) => tools.get(name)?.returnDirect ?? false,
-  toolRetry: (name) => tools.get(name)?.retry ?? { attempts: 1, initialDelay: 0, maxDelay: 0 },
-  toResult: (name, value) => {
+  returnsDirect: (ref) => tools.find(ref)?.returnDirect ?? false,
+  isAgent: (ref) => tools.find(ref)?.agent !== undefined,
+  agentMessage: (ref, input) => tools.find(ref)?.agent?.messageOf(input) ?? '',
+  toolRetry: (ref) => tools.find(ref)?.retry ?? { attempts: 1, initialDelay: 0, maxDelay: 0 },
+  toResult: (ref, value) => {
     const { output, error } = toToolOutput(
       value,
-      tools.get(name) ?? { name, maxResultChars: 100_000, toModelOutput: undefined },
+      tools.find(ref) ?? { name: ref.tool, maxResultChars: 100_000, toModelOutput: undefined },
     );
     if (error === undefined) return { status: 'ok', output: output ?? { type: 'text', value: '' } };
     return { status: 'failed', output: output ?? failureOutput(error), error: errorData(error) };
   },
+  forgetTools: (changes) => tools.forget(changes),
   now: () => clock.now(),
   newId,
 });

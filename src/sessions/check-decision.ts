@@ -1,7 +1,8 @@
 import { AgentError } from '../errors.ts';
 import { type AgentContext, decisionOf } from '../machines/agent-context.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
-import { type PendingCall, pendingOf } from '../machines/turn-result.ts';
+import { pendingOf } from '../machines/round.ts';
+import type { PendingCall } from '../tools/call.ts';
 
 const known = (pending: readonly PendingCall[]): string =>
   pending.length === 0

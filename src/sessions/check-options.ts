@@ -48,6 +48,7 @@ const limits = shape({
   maxConsecutiveErrors: integer(0),
   maxTokens: positive,
   maxToolCalls: positive,
+  deadline: positive,
   onLimit: oneOf('finalize', 'pause', 'fail'),
 });
 
@@ -62,8 +63,10 @@ const options: Record<string, Bound | Record<string, Bound>> = {
   instructions: either(isA('string'), isA('function')),
   tools: isList,
   extraTools: isList,
+  output: either(isObject, isA('function')),
   limits,
   stopWhen: isA('function'),
+  loopDetection: shape({ threshold: integer(2), stop: isA('boolean') }),
   concurrency: integer(1),
   detailedErrors: isA('boolean'),
   stopOnUnknownTool: isA('boolean'),

@@ -6,9 +6,10 @@ import type { AgentContext, AgentInput } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/agent-steps.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
-import { type TurnResult, pendingOf, resultOf } from '../machines/turn-result.ts';
+import { ownerOf, pendingOf } from '../machines/round.ts';
+import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
-import { isJson } from '../messages/json.ts';
+import { type JsonValue, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import { checkDecision } from './check-decision.ts';
 import { type SessionDocument, checkRestored, writeDocument } from './document.ts';
@@ -28,13 +29,23 @@ export interface SessionSource {
   /** For the tools of the turns to come; never stored. */
   context?: unknown;
   inspect?: Inspector | undefined;
+  /** The structured answer as its schema gives it. */
+  parseOutput: ParseOutput;
 }
+
+export type ParseOutput = (raw: JsonValue) => unknown;
 
 /** A session with what only this package does with it. */
 export interface OwnSession extends Session {
   read(onLeave?: () => void): EventReader;
   setContext(context: unknown): void;
-  post(messages: Message[], mode: 'queue' | 'steer', options?: TurnOptions): Posted;
+  post(
+    messages: Message[],
+    mode: 'queue' | 'steer',
+    options?: TurnOptions,
+  ): Posted & { withdraw(reason: string): void };
+  /** A failed turn is thrown, every other one is given, with its structured answer parsed. */
+  finish(result: TurnResult): Promise<RunResult>;
 }
 
 const quiet = (inspect: Inspector) => (event: InspectionEvent) => {
@@ -45,12 +56,6 @@ const quiet = (inspect: Inspector) => (event: InspectionEvent) => {
   } catch {
     // A broken watcher must not break what it watches.
   }
-};
-
-/** A failed turn is thrown, every other one is given. */
-export const orThrow = (result: TurnResult): RunResult => {
-  if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
-  return result;
 };
 
 /** Makes the actor, gives it its host, and starts it. Throws `incompatible-document` where a document does not fit the machine. */
@@ -83,7 +88,7 @@ export const createSession = (source: SessionSource): OwnSession => {
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
   const save = (): Promise<void> => store.save(writeDocument(actor, { agent: source.agent, createdAt }));
-  const pendingResult = (): RunResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
+  const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
   const wake = (): void => {
     for (const watcher of [...watchers]) watcher();
   };
@@ -145,12 +150,15 @@ export const createSession = (source: SessionSource): OwnSession => {
     if (!checkDecision(context(), event)) return;
     actor.send(event);
     if (event.type !== 'approval.granted' || event.input === undefined) return;
-    const call = await until(() => {
-      const { round } = context();
-      const found = round?.calls.find(({ callId }) => callId === event.callId);
-      return found?.phase === 'validating' ? undefined : { refused: found?.waiting?.refusedEdit };
-    });
-    if (call.refused !== undefined) throw new AgentError('invalid-input', call.refused);
+    // An agent inside a call tells of its calls only through it.
+    const isChecked = (): boolean => {
+      const owner = ownerOf(context().round, event.callId);
+      if (owner?.callId === event.callId) return owner.phase !== 'validating';
+      return owner?.nested?.checking.includes(event.callId) !== true;
+    };
+    await until(() => isChecked() || undefined);
+    const refused = pendingOf(context()).find(({ callId }) => callId === event.callId)?.refusedEdit;
+    if (refused !== undefined) throw new AgentError('invalid-input', refused);
   };
 
   const session: OwnSession = {
@@ -185,7 +193,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     cancel: async (callId) => {
       assertOpen();
-      const call = context().round?.calls.find((each) => each.callId === callId);
+      const call = ownerOf(context().round, callId);
       if (call === undefined)
         throw new AgentError('unknown-call', `there is no open call ${JSON.stringify(callId)} in this session`);
       if (call.phase !== 'settled') actor.send({ type: 'call.cancel', callId });
@@ -211,7 +219,11 @@ export const createSession = (source: SessionSource): OwnSession => {
         if (now().hasTag('waiting')) return pendingResult();
         return now().hasTag('settled') ? resultOf(context()) : undefined;
       });
-      return orThrow(result);
+      return session.finish(result);
+    },
+    finish: async ({ output, ...result }) => {
+      if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
+      return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
     },
     events: () => session.read(),
     toJSON: () => writeDocument(actor, { agent: source.agent, createdAt }),
@@ -236,7 +248,12 @@ export const createSession = (source: SessionSource): OwnSession => {
       });
       // Queued behind somebody's decision: the caller learns that it waits, the message stays.
       if (now().hasTag('waiting')) turns.pause(now().context.turn.number, pendingResult());
-      return posted;
+      const withdraw = (reason: string): void => {
+        if (isClosed()) return;
+        if (context().inbox.some((queued) => queued.id === id)) actor.send({ type: 'message.withdraw', id, reason });
+        else if (turns.isUnderWay(id)) actor.send({ type: 'turn.stop', reason });
+      };
+      return { ...posted, withdraw };
     },
     [Symbol.asyncDispose]: async () => {
       if (isOver) return;

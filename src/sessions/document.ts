@@ -49,8 +49,8 @@ const findUnsafeKey = (value: unknown, path: string): string | undefined => {
 };
 
 const parse = (given: unknown): unknown => {
-  const text = typeof given === 'string' ? given : JSON.stringify(given);
   try {
+    const text = typeof given === 'string' ? given : JSON.stringify(given);
     return JSON.parse(text ?? '');
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : 'not JSON');
@@ -120,7 +120,8 @@ export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: Sessi
 };
 
 /** The states of a stored value that a machine does not have: `resolveState` would throw on them with less to say. */
-export const unknownStates = (machine: AnyStateMachine, value: unknown): string[] => {
+export const unknownStates = (machine: AnyStateMachine, snapshot: unknown): string[] => {
+  const value = isPlainObject(snapshot) ? snapshot['value'] : undefined;
   const missing: string[] = [];
   const walk = (states: Record<string, { states: unknown }>, part: unknown, path: string): void => {
     const entries = typeof part === 'string' ? [[part, undefined]] : Object.entries(isPlainObject(part) ? part : {});

@@ -1,13 +1,18 @@
 import type { ActorRefFrom, InspectionEvent, Observer } from 'xstate';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { Fate } from '../machines/chart-event.ts';
-import type { PendingCall, TurnResult } from '../machines/turn-result.ts';
+import type { TurnResult } from '../machines/turn-result.ts';
+import type { PendingCall } from '../tools/call.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { SessionDocument } from './document.ts';
 
-export type RunResult = TurnResult;
+/** What `run` and `settled` give: the turn's result with the structured answer as its schema gives it. */
+export interface RunResult<Output = unknown> extends Omit<TurnResult, 'output'> {
+  /** With the agent's option `output`, where the turn came to an answer. */
+  output?: Output;
+}
 export type SessionStatus = 'idle' | 'busy' | 'waiting' | 'settled' | 'closed';
 export type Inspector = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
@@ -28,7 +33,7 @@ export interface RejectOptions extends DecisionOptions {
 }
 
 /** One conversation and the actor that runs it. Decisions throw `AgentError` where they do not apply, and then change nothing. */
-export interface Session extends AsyncDisposable {
+export interface Session<Output = unknown> extends AsyncDisposable {
   readonly id: string;
   readonly actor: ActorRefFrom<AgentMachine>;
   /** At every moment a history that a provider accepts. */
@@ -48,7 +53,7 @@ export interface Session extends AsyncDisposable {
   /** Goes on with a turn that failed, was stopped, refused or paused at a limit; else `nothing-to-retry`. */
   retry(): Promise<void>;
   /** The result when the turn rests or waits for somebody; rejects where it failed. */
-  settled(): Promise<RunResult>;
+  settled(): Promise<RunResult<Output>>;
   /** From now on, until the session closes. */
   events(): AsyncIterable<AgentEvent>;
   toJSON(): SessionDocument;

@@ -12,6 +12,8 @@ export interface Posted {
 /** Joins messages to their turns by what the chart says of them. */
 export interface TurnWaiters {
   expect(messageId: string): Posted;
+  /** The message's turn has begun and is not over. */
+  isUnderWay(messageId: string): boolean;
   hear(event: ChartEvent): void;
   /** The session waits for somebody: whoever waits for a turn gets what there is so far. */
   pause(turn: number, result: TurnResult): void;
@@ -44,9 +46,12 @@ export const createTurnWaiters = (soFar: () => TurnResult): TurnWaiters => {
       });
       return { fate: fate.promise, result: result.promise };
     },
+    isUnderWay: (messageId) => waiters.get(messageId)?.turn !== undefined,
     hear: (event) => {
       if (event.type === 'finish') {
         for (const [id, waiter] of waiters) {
+          // What is queued behind a failed turn stays there until somebody retries or sends a message: its caller is told.
+          if (waiter.turn === undefined && event.result.outcome.type === 'failed') waiter.setResult(event.result);
           if (waiter.turn !== event.turn) continue;
           waiters.delete(id);
           waiter.setResult(event.result);

@@ -1,12 +1,18 @@
 import type { ErrorData } from '../errors.ts';
+import type { Usage } from '../messages/usage.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { ToolOutput } from '../messages/message.ts';
 
+/** Which tool a call means. `toolKey` tells one that was added while the turn ran from one of the same name before. */
+export interface ToolRef {
+  tool: string;
+  toolKey?: string;
+}
+
 /** One call of the open round. `input` is what the model gave: an object, or raw text that was not one. */
-export interface CallSpec {
+export interface CallSpec extends ToolRef {
   /** Ours, unique in the session; `call_<round>_<index>`. */
   callId: string;
-  tool: string;
   input: unknown;
   index: number;
   count: number;
@@ -26,17 +32,56 @@ export interface CallResult {
   edited?: JsonValue;
   /** The tool asked that the turn ends after this round (R11). */
   endTurn?: boolean;
+  /** How the tool changed the list of tools for the next model call (R12). */
+  toolChanges?: ToolChange[];
+  /** Of an agent inside the call. */
+  usage?: Usage;
   /** Who gave this result, where a human or the application did. */
   by?: string;
 }
 
 /** Where a call is, as its round sees it. */
-export type CallPhase = 'validating' | 'awaiting-decision' | 'queued' | 'running' | 'awaiting-result' | 'settled';
+export type CallPhase =
+  | 'validating'
+  | 'awaiting-decision'
+  | 'queued'
+  | 'running'
+  | 'awaiting-result'
+  /** An agent inside the call waits for people. */
+  | 'awaiting-agent'
+  | 'settled';
+
+/** A call that waits for somebody outside. */
+export interface PendingCall {
+  callId: string;
+  /** The calls above it, where an agent is a tool of an agent; empty at the root. */
+  path: string[];
+  tool: string;
+  /** Exactly what will run when it is approved. */
+  input: unknown;
+  needs: 'approval' | 'result';
+  /** Of `input`; a decision that carries it is refused when the arguments are others. */
+  inputHash: string;
+  reason?: string;
+  /** ms since 1970. */
+  expiresAt?: number;
+  /** Why the last edit was not taken. */
+  refusedEdit?: string;
+}
+
+/** What an agent inside a call says of itself. */
+export interface NestedState {
+  pending: PendingCall[];
+  /** Calls whose edited arguments are being checked. */
+  checking: string[];
+  /** Nothing in it works: it waits for people alone. */
+  isWaiting: boolean;
+}
 
 /** What a waiting call needs, and from whom. `input` stands here only where it differs from what the model asked. */
 export interface CallNeeds {
   needs: 'approval' | 'result';
-  input?: JsonValue;
+  input?: unknown;
   inputHash: string;
   reason?: string;
   /** ms since 1970. */
@@ -44,6 +89,26 @@ export interface CallNeeds {
   /** Why the last edit was not taken; the call still waits. */
   refusedEdit?: string;
 }
+
+/** A change to the tools of a turn: one is added or replaced, or taken away; `*` takes all away. */
+export interface ToolChange {
+  name: string;
+  /** Absent: the name is taken away. */
+  toolKey?: string;
+}
+
+/** The key of a name that was taken away: no tool has it. */
+export const noTool = '-';
+/** The key of a name that was added without a tool of its own: the agent's own tool of that name. */
+export const ownTool = '';
+
+/** What a name means after the changes. */
+export const refOf = (tool: string, changes: readonly ToolChange[]): ToolRef => {
+  const last = changes.findLast(({ name }) => name === tool || name === '*');
+  if (last === undefined) return { tool };
+  if (last.toolKey === undefined) return { tool, toolKey: noTool };
+  return last.toolKey === ownTool ? { tool } : { tool, toolKey: last.toolKey };
+};
 
 export const isError = (result: CallResult): boolean => result.status === 'failed' || result.status === 'timed-out';
 

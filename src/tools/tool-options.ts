@@ -26,6 +26,7 @@ const rules: Rules = {
   retry: record,
   sequential: boolean,
   returnDirect: boolean,
+  polling: boolean,
   annotations: record,
   onInterrupted: ["'report', 'retry' or 'ask'", (value) => ['report', 'retry', 'ask'].includes(String(value))],
   maxResultChars: count,

@@ -30,6 +30,16 @@ export interface ToolContext {
   progress(value: unknown): void;
   /** No further model call after this round (R11). */
   endTurn(): void;
+  /** The tools of this turn, as the next model call sees them; the running round is not touched (R12). */
+  tools: ToolList;
+}
+
+/** Changes the tools of the turn under way. A tool that is added is live: after a restart it is gone, an own tool added by name is not. */
+export interface ToolList {
+  /** Adds a tool, or replaces the one of its name. A name brings one of the agent's own tools (an extra one, or one that was removed). */
+  add(tool: Tool | string): void;
+  remove(name: string): void;
+  clear(): void;
 }
 
 export interface ApprovalContext {
@@ -57,6 +67,12 @@ export interface ToolRetry {
   when?: (error: unknown) => boolean;
 }
 
+/** An agent as a tool: its chart, and what it is asked for a call's checked input. */
+export interface DelegateAgent {
+  readonly machine: object;
+  readonly messageOf: (input: unknown) => string;
+}
+
 /**
  * A tool as the agent holds it: made by `tool()`, which checks it once. The functions take and give `unknown`, so that tools of
  * all input types stand in one list.
@@ -76,10 +92,14 @@ export interface Tool {
   readonly retry: Required<Omit<ToolRetry, 'when'>> & Pick<ToolRetry, 'when'>;
   readonly sequential: boolean;
   readonly returnDirect: boolean;
+  /** Left out where rounds are compared to find a loop. */
+  readonly polling: boolean;
   readonly annotations: ToolAnnotations;
   readonly onInterrupted: 'report' | 'retry' | 'ask';
   /** Characters of a result that the model reads; the rest is cut and the text says so. Default 100,000. */
   readonly maxResultChars: number;
+  /** The tool is an agent: a call of it is answered by a turn of that agent, inside the call. */
+  readonly agent?: DelegateAgent;
   readonly toModelOutput: ((output: unknown) => ToolOutput) | undefined;
 }
 
@@ -103,6 +123,8 @@ export interface ToolOptions<S extends InputSchema = InputSchema, Result = unkno
   sequential?: boolean;
   /** The result is the answer of the turn. Default false. */
   returnDirect?: boolean;
+  /** It is right to call it again and again with the same arguments: it does not count as a loop (R23). Default false. */
+  polling?: boolean;
   annotations?: ToolAnnotations;
   /** What becomes of a call that a crash cut off, of a tool neither `readOnly` nor `idempotent`. Default `'report'`. */
   onInterrupted?: 'report' | 'retry' | 'ask';
@@ -149,6 +171,7 @@ export const tool = <S extends InputSchema, Result = unknown>(options: ToolOptio
     retry: Object.freeze(retryOf(options.retry)),
     sequential: options.sequential ?? false,
     returnDirect: options.returnDirect ?? false,
+    polling: options.polling ?? false,
     annotations: Object.freeze({ ...options.annotations }),
     onInterrupted: options.onInterrupted ?? 'report',
     maxResultChars: options.maxResultChars ?? 100_000,

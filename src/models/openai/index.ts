@@ -1,0 +1,2 @@
+export { openaiChat } from './openai-chat.ts';
+export type { OpenAIChatOptions } from './options.ts';

@@ -1,0 +1,47 @@
+import type { AgentMachine } from '../machines/agent.ts';
+import type { TurnOptions } from '../machines/turn.ts';
+import type { Message } from '../messages/message.ts';
+import type { InputSchema } from '../tools/input-schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { AgentEvent } from './agent-event.ts';
+import type { AgentToolOptions } from './agent-tool.ts';
+import type { SessionDocument } from './document.ts';
+import type { Inspector, RunResult, Session } from './session.ts';
+
+/** For one turn. */
+export interface RunOptions extends TurnOptions {
+  /** Goes on with this session: an id in the store, a live session, or a document. Default: a new one. */
+  session?: string | Session | SessionDocument;
+  /** Stops the turn when it aborts. */
+  signal?: AbortSignal;
+  /** For the tools of this turn; may hold live objects, is never stored. */
+  context?: unknown;
+  inspect?: Inspector;
+}
+
+/** What may be given again when a session is opened: it is never stored. */
+export interface OpenOptions {
+  /** For the tools of the turns to come; may hold live objects. */
+  context?: unknown;
+  inspect?: Inspector;
+}
+
+/** The events of one turn, and what it came to. Leaving the loop early stops the turn. */
+export interface RunStream<Output = unknown> extends AsyncIterable<AgentEvent> {
+  readonly result: Promise<RunResult<Output>>;
+}
+
+export interface Agent<Output = unknown> {
+  readonly name: string;
+  /** An ordinary XState machine: `createActor(agent.machine, { input: { message } })` works as it is. */
+  readonly machine: AgentMachine;
+  /** Resolves when the turn rests or waits for somebody; rejects with `TurnError` where it failed. */
+  run(input: string | Message | readonly Message[], options?: RunOptions): Promise<RunResult<Output>>;
+  stream(input: string | Message | readonly Message[], options?: RunOptions): RunStream<Output>;
+  /** The session of this id, from the store; a new one where there is none. The same object while it lives in this process. */
+  open(id?: string, options?: OpenOptions): Promise<Session<Output>>;
+  /** This agent as a tool of another one. What it waits for is listed and decided in the other's session. */
+  asTool<S extends InputSchema>(options: AgentToolOptions<S>): Tool;
+  /** A session from `session.toJSON()`, as an object or as JSON text; it goes on where it was. */
+  restore(document: SessionDocument | string, options?: OpenOptions): Session<Output>;
+}
