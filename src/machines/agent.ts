@@ -1,5 +1,6 @@
 import { attachContext } from '../actors/host.ts';
-import { type AgentActors, agentSetup } from './agent-setup.ts';
+import type { AgentActors } from './agent-guards.ts';
+import { agentSetup } from './agent-setup.ts';
 import { initialAgent } from './agent-context.ts';
 import type { AgentRules } from './rules.ts';
 import { resultOf } from './turn-result.ts';

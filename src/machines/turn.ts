@@ -100,3 +100,7 @@ export const noTurn: Turn = {
 };
 
 export const limitsOf = (turn: Turn, limits: Limits): Limits => ({ ...limits, ...turn.options.limits });
+
+/** What a provider counted in all, or the sum of what it said. */
+export const tokensOf = (usage: Usage): number =>
+  usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);

@@ -1,13 +1,20 @@
 import { AgentError } from '../errors.ts';
-import { type AgentContext, decisionOf } from '../machines/agent-context.ts';
+import { type AgentContext, type Decision, decisionOf } from '../machines/agent-context.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import { pendingOf } from '../machines/round.ts';
+import { canonicalJson } from '../messages/json.ts';
 import type { PendingCall } from '../tools/call.ts';
 
 const known = (pending: readonly PendingCall[]): string =>
   pending.length === 0
     ? 'no call waits'
     : `calls that wait: ${pending.map(({ callId, tool }) => `${callId} (${tool})`).join(', ')}`;
+
+/** The same decision: the same verdict, edit and answer. A reason may be worded anew. */
+const isSame = ({ decision, input, output }: Decision, event: DecisionEvent): boolean =>
+  decision === decisionOf(event) &&
+  (event.type !== 'approval.granted' || canonicalJson(input) === canonicalJson(event.input)) &&
+  (event.type !== 'call.result' || canonicalJson(output) === canonicalJson(event.output));
 
 /**
  * R29: true where the decision applies, false where the same one was taken before. Anything else throws and changes nothing:
@@ -33,7 +40,7 @@ export const checkDecision = (context: AgentContext, event: DecisionEvent): bool
   }
   const taken = context.decisions.findLast(({ callId }) => callId === event.callId);
   if (taken !== undefined) {
-    if (taken.decision === decisionOf(event)) return false;
+    if (isSame(taken, event)) return false;
     throw new AgentError(
       'decision-conflict',
       `call ${event.callId} (${taken.tool}) was ${taken.decision} already; the first decision holds`,

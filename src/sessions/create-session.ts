@@ -3,7 +3,7 @@ import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentContext, AgentInput } from '../machines/agent-context.ts';
-import { mayResume } from '../machines/agent-steps.ts';
+import { mayResume } from '../machines/turn-steps.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import { ownerOf, pendingOf } from '../machines/round.ts';

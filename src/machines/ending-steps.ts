@@ -1,0 +1,56 @@
+import type { AgentErrorCode, ErrorData } from '../errors.ts';
+import { textOf } from '../messages/message.ts';
+import { isError } from '../tools/call.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { AgentRules } from './rules.ts';
+import { type Step, changeTurn } from './step.ts';
+import { type CallError, type Outcome, freshRequest } from './turn.ts';
+
+export const endTurn = (context: AgentContext, outcome: Outcome): Step => changeTurn(context, { outcome });
+
+export const endRefused = (context: AgentContext): Step => {
+  const reply = context.reply;
+  const reason = reply?.refusal ?? (reply === null ? '' : textOf(reply.message));
+  return {
+    reply: null,
+    ...changeTurn(context, { outcome: { type: 'refused', reason: reason || 'content filter' }, request: freshRequest }),
+  };
+};
+
+export const failEmpty = (context: AgentContext): Step => ({
+  reply: null,
+  ...failure(context, 'empty-reply', { name: 'EmptyReply', message: 'the model gave an empty reply twice' }),
+});
+
+export const failure = (
+  context: AgentContext,
+  code: AgentErrorCode,
+  error: ErrorData,
+  errors?: CallError[],
+): Pick<AgentContext, 'turn'> =>
+  changeTurn(context, {
+    outcome: { type: 'failed', code, error, ...(errors === undefined ? {} : { errors }) },
+    request: freshRequest,
+  });
+
+export const failByModel = (context: AgentContext, rules: AgentRules): Step => {
+  const error = context.failure ?? { name: 'Error', message: 'the model failed', transient: false };
+  const { transient, retryAfter, overflow, ...data } = error;
+  const isTooLong = retryAfter !== undefined && retryAfter > rules.retry.maxRetryAfter;
+  const message = isTooLong ? `${data.message} (the provider asks to wait ${retryAfter} ms)` : data.message;
+  return { failure: null, ...failure(context, overflow ? 'context-overflow' : 'model-error', { ...data, message }) };
+};
+
+/** R20: all errors of the last round, in call order. */
+export const failByErrors = (context: AgentContext): Step => {
+  const errors: CallError[] = [];
+  for (const { callId, tool, result } of context.lastRound) {
+    if (result === undefined || !isError(result)) continue;
+    const text = result.output.type === 'error-text' ? result.output.value : result.status;
+    errors.push({ ...(result.error ?? { name: 'Error', message: text }), callId, tool });
+  }
+  const list =
+    errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ') || 'the answer did not fit its schema';
+  const message = `${context.turn.consecutiveErrors} rounds in a row had errors; the last: ${list}`;
+  return failure(context, 'error-limit', { name: 'ErrorLimit', message }, errors);
+};
