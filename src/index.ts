@@ -1,7 +1,76 @@
-export { createAgent } from './sessions/create-agent.ts';
-export { tool } from './tools/tool.ts';
-export { memoryStore } from './sessions/memory-store.ts';
+// The root exports are a list on purpose: at most 20 values; what is special stands behind a subpath.
 export { AgentError } from './errors.ts';
+export type { AgentErrorCode, ErrorData } from './errors.ts';
+export { createAgent } from './sessions/create-agent.ts';
+export type { Agent, OpenOptions, RunOptions, RunStream } from './sessions/agent.ts';
+export type { AgentOptions, ApprovalOptions, StopContext, TurnContext } from './sessions/agent-options.ts';
+export type { AgentEvent, PendingEvent, TransitionEvent } from './sessions/agent-event.ts';
+export type { AgentToolOptions } from './sessions/agent-tool.ts';
+export type { SessionDocument } from './sessions/document.ts';
+export { memoryStore } from './sessions/memory-store.ts';
+export type {
+  ApproveOptions,
+  DecisionOptions,
+  Inspector,
+  RejectOptions,
+  RunResult,
+  Session,
+  SessionStatus,
+} from './sessions/session.ts';
+export type { SessionStore } from './sessions/store.ts';
 export { TurnError } from './sessions/turn-error.ts';
+
+export type { AgentMachine } from './machines/agent.ts';
+export type { AgentContext, AgentInput, Decision, ModelCall, OutsideEvent } from './machines/agent-context.ts';
+export type { ChartEvent, Fate } from './machines/chart-event.ts';
+export type { RetryRules } from './machines/rules.ts';
+export type { Limits, LimitName, Outcome, TurnOptions } from './machines/turn.ts';
+export type { TurnResult } from './machines/turn-result.ts';
+
+export { tool } from './tools/tool.ts';
+export type {
+  ApprovalContext,
+  Tool,
+  ToolAnnotations,
+  ToolContext,
+  ToolList,
+  ToolOptions,
+  ToolRetry,
+} from './tools/tool.ts';
+export type { InputSchema, JsonSchemaInput, StandardSchema } from './tools/input-schema.ts';
+export type { CallNeeds, CallResult, CallStatus, PendingCall } from './tools/call.ts';
+
+export type { ApprovalPolicy, PolicyCall, Verdict } from './actors/check.ts';
+export type { Clock } from './actors/alarm.ts';
+export type { DeltaEvent } from './actors/delta-event.ts';
+
+export type {
+  ChatModel,
+  FinishReason,
+  ModelChunk,
+  ModelReply,
+  ModelRequest,
+  ModelSettings,
+  ToolChoice,
+  ToolDefinition,
+} from './models/chat-model.ts';
 export { ModelError } from './models/model-error.ts';
+
 export { textOf } from './messages/message.ts';
+export type {
+  AssistantMessage,
+  FilePart,
+  Message,
+  Part,
+  ProviderOptions,
+  ReasoningPart,
+  SystemMessage,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolOutput,
+  ToolResultPart,
+  UserMessage,
+} from './messages/message.ts';
+export type { JsonObject, JsonValue } from './messages/json.ts';
+export type { Usage } from './messages/usage.ts';

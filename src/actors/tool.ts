@@ -5,6 +5,7 @@ import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult } from '../tools/call.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
+import { toPlainJson } from '../tools/plain-json.ts';
 import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
 import type { Clock } from './alarm.ts';
 import { type Question, inputHash } from './check.ts';
@@ -102,7 +103,7 @@ const execute = async (
   const toolChanges: ToolChange[] = [];
   const show = (value: unknown): void => {
     if (host.hasReaders()) {
-      const shown = isJson(value) ? value : String(value);
+      const shown = isJson(value) ? value : toPlainJson(value);
       host.emit({ type: 'tool-progress', callId: call.callId, tool: call.tool, value: shown });
     }
   };

@@ -115,7 +115,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
           outcome.type === 'result' ? { result: outcome.result } : abandon(context, 'stopped'),
         ),
         rememberStop: assign((_, { reason }: { reason?: string | undefined }) => ({
-          stopping: { ...(reason === undefined ? {} : { reason }) },
+          stopping: reason === undefined ? {} : { reason },
         })),
         abandon: assign(({ context }, { status }: { status: CallStatus }) => abandon(context, status)),
         enter: assign((_, { phase }: Pick<ToolCallContext, 'phase'>) => ({ phase })),

@@ -11,8 +11,9 @@ export function wellFormed(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
   if (depth > maxDepth) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => wellFormed(item, depth + 1));
-    return items.every((item, index) => item === value[index]) ? value : items;
+    const given: readonly unknown[] = value;
+    const items = given.map((item: unknown) => wellFormed(item, depth + 1));
+    return items.every((item, index) => item === given[index]) ? given : items;
   }
   if (!isPlainObject(value)) return value;
   let changed = false;

@@ -25,7 +25,7 @@ export interface Assembly {
   parseOutput: ParseOutput;
 }
 
-const contextOf = (agent: AnyActorRef): AgentContext => agent.getSnapshot().context as AgentContext;
+const contextOf = (agent: AnyActorRef): AgentContext => (agent.getSnapshot() as { context: AgentContext }).context;
 
 /** The charts of the agents that are tools, by the names under which calls start them. */
 const agentsAmong = (tools: readonly Tool[]): Record<string, AnyStateMachine> =>

@@ -90,7 +90,7 @@ export const createSession = (source: SessionSource): OwnSession => {
   const save = (): Promise<void> => store.save(writeDocument(actor, { agent: source.agent, createdAt }));
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
   const wake = (): void => {
-    for (const watcher of [...watchers]) watcher();
+    for (const watcher of watchers) watcher();
   };
 
   attachHost(actor, {

@@ -20,7 +20,7 @@ export interface SessionDocument {
 
 export const writeDocument = (actor: AnyActorRef, about: { agent: string; createdAt: number }): SessionDocument => {
   // The persisted snapshot aliases live context: one trip through text makes it ours.
-  const snapshot = JSON.parse(JSON.stringify(actor.getPersistedSnapshot()));
+  const snapshot = JSON.parse(JSON.stringify(actor.getPersistedSnapshot())) as { context: { sessionId: string } };
   return {
     format,
     machineVersion,
@@ -104,7 +104,7 @@ export const readDocument = (given: unknown): SessionDocument => {
 
 /** XState drops silently what it does not know: a child of an unknown kind, a state that is gone. Here that is an error. */
 export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: SessionDocument): void => {
-  const restored = actor.getSnapshot();
+  const restored = actor.getSnapshot() as { status: string; error: unknown; children: object };
   const refuse = (what: string, cause?: unknown): never => {
     throw new AgentError(
       'incompatible-document',
@@ -115,7 +115,7 @@ export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: Sessi
   if (restored.status === 'error') refuse('its state cannot be restored', restored.error);
   const stored: unknown = isPlainObject(snapshot) ? snapshot['children'] : undefined;
   for (const id of Object.keys(stored ?? {})) {
-    if (restored.children[id] === undefined) refuse(`its child actor "${id}" is of a kind that does not exist here`);
+    if (!Object.hasOwn(restored.children, id)) refuse(`its child actor "${id}" is of a kind that does not exist here`);
   }
 };
 

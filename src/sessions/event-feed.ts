@@ -1,5 +1,7 @@
-import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent, StateValue, Subscription } from 'xstate';
+import type { AnyActorRef, InspectionEvent, StateValue, Subscription } from 'xstate';
 import type { AgentEvent } from './agent-event.ts';
+
+const valueOf = (snapshot: unknown): StateValue => (snapshot as { value: StateValue }).value;
 
 /** `{ thinking: 'asking' }` as `thinking.asking`. */
 export const statePath = (value: StateValue): string => {
@@ -73,7 +75,7 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
     // An inspector that throws would lose the transition.
     try {
       if (event.type !== '@xstate.microstep' || event.actorRef !== actor) return;
-      const to = statePath((event.snapshot as AnyMachineSnapshot).value);
+      const to = statePath(valueOf(event.snapshot));
       if (to !== before) publish({ type: 'transition', from: before, to, event: event.event.type });
       before = to;
     } catch {
@@ -92,13 +94,13 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
       }, onLeave);
       readers.add(reader);
       if (watching === undefined) {
-        before = statePath((actor.getSnapshot() as AnyMachineSnapshot).value);
+        before = statePath(valueOf(actor.getSnapshot()));
         watching = actor.system.inspect(watch);
       }
       return reader;
     },
     close: () => {
-      for (const reader of [...readers]) reader.close();
+      for (const reader of readers) reader.close();
     },
   };
 };

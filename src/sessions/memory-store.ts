@@ -1,3 +1,4 @@
+import type { SessionDocument } from './document.ts';
 import type { SessionStore } from './store.ts';
 
 /** Sessions of this process, each until it is deleted: for tests, scripts and short-lived servers. Nothing survives the process. */
@@ -7,7 +8,7 @@ export const memoryStore = (): SessionStore => {
     durable: false,
     load: async (sessionId) => {
       const text = texts.get(sessionId);
-      return text === undefined ? undefined : JSON.parse(text);
+      return text === undefined ? undefined : (JSON.parse(text) as SessionDocument);
     },
     save: async (document) => {
       texts.set(document.sessionId, JSON.stringify(document));

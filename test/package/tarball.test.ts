@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const subpaths = ['agentchart', 'agentchart/openai', 'agentchart/testing', 'agentchart/inspector'];
+
+let folder = '';
+let app = '';
+
+const run = async (command: string, args: string[], cwd: string): Promise<string> => {
+  const running = promisify(execFile)(command, args, { cwd, shell: process.platform === 'win32' });
+  const { stdout } = await running.catch((error: { message: string; stdout: string }) => {
+    throw new Error(`${error.message}\n${error.stdout}`);
+  });
+  return stdout;
+};
+
+/** A copy of what is packed, with a build of its own: `dist` of the checkout stays as it is. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agentchart-pack-'));
+  app = join(folder, 'app');
+  await run(process.execPath, [join(root, 'scripts', 'build.ts'), join(folder, 'source', 'dist')], root);
+  for (const file of ['package.json', 'CHANGELOG.md', 'LICENSE']) {
+    await cp(join(root, file), join(folder, 'source', file));
+  }
+  const packed = await run('npm', ['pack', './source', '--json', '--ignore-scripts'], folder);
+  const tarball = /agentchart-[\w.-]+\.tgz/.exec(packed)?.[0] ?? 'no tarball';
+  await cp(join(folder, tarball), join(app, tarball));
+  await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
+  await run('npm', ['install', `./${tarball}`, '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], app);
+}, 240_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+/** What a module exports, and the URL of every module that came with it. */
+const loadedBy = async (specifier: string): Promise<{ exports: string[]; urls: string[] }> => {
+  await writeFile(
+    join(app, 'main.mjs'),
+    `import { registerHooks } from 'node:module';
+     const urls = [];
+     registerHooks({ resolve: (name, context, next) => { const found = next(name, context); urls.push(found.url); return found; } });
+     const module = await import(${JSON.stringify(specifier)});
+     process.stdout.write(JSON.stringify({ exports: Object.keys(module), urls }));`,
+  );
+  return JSON.parse(await run(process.execPath, ['main.mjs'], app));
+};
+
+const packagesOf = (urls: string[]): string[] =>
+  [...new Set(urls.map((url) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url))].toSorted();
+
+test.each(subpaths)('%s loads from the tarball and exports something', async (specifier) => {
+  const { exports } = await loadedBy(specifier);
+  expect(exports).not.toEqual([]);
+});
+
+test('the core loads only xstate, nanoid and zod, and nothing of Node', async () => {
+  const { urls } = await loadedBy('agentchart');
+  const allowed = ['agentchart', 'nanoid', 'xstate', 'zod'];
+  expect(packagesOf(urls).filter((name) => !allowed.includes(name))).toEqual([]);
+});
+
+test('openai is loaded by its own subpath only', async () => {
+  for (const specifier of subpaths) {
+    const { urls } = await loadedBy(specifier);
+    expect(packagesOf(urls).includes('openai')).toBe(specifier === 'agentchart/openai');
+  }
+});
+
+test('the inspector draws without a package that users would have to install', async () => {
+  const { urls } = await loadedBy('agentchart/inspector');
+  expect(packagesOf(urls).filter((name) => name !== 'agentchart' && name !== 'xstate')).toEqual([]);
+});
+
+test('installing it brings five packages at most', async () => {
+  const lock = JSON.parse(await readFile(join(app, 'package-lock.json'), 'utf8'));
+  const names = Object.keys(lock.packages).filter((path) => path !== '');
+  expect(names.length).toBeLessThanOrEqual(5);
+});
+
+test('the tarball holds the build, the licence and the changelog, and no source', async () => {
+  const installed = join(app, 'node_modules', 'agentchart');
+  const files = await readdir(installed);
+  expect(files.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'dist', 'package.json']);
+  const built = await readdir(join(installed, 'dist'), { recursive: true });
+  expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
+});
+
+test.each(['agentchart', 'agentchart/openai', 'agentchart/inspector'])(
+  'esbuild bundles %s for the browser',
+  async (specifier) => {
+    const { errors, warnings } = await build({
+      stdin: { contents: `export * from '${specifier}';`, resolveDir: app },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+      logLevel: 'silent',
+    });
+    expect([...errors, ...warnings]).toEqual([]);
+  },
+);
