@@ -31,6 +31,8 @@ export type AgentErrorCode =
   | 'call-settled'
   | 'call-changed'
   | 'decision-conflict'
+  | 'not-authorized'
+  | 'agent-closed'
   | 'session-closed'
   | 'session-idle'
   | 'session-busy'

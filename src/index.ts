@@ -3,8 +3,15 @@ export { AgentError } from './errors.ts';
 export type { AgentErrorCode, ErrorData } from './errors.ts';
 export { createAgent } from './sessions/create-agent.ts';
 export type { Agent, OpenOptions, RunOptions, RunStream } from './sessions/agent.ts';
-export type { AgentOptions, ApprovalOptions, StopContext, TurnContext } from './sessions/agent-options.ts';
-export type { AgentEvent, PendingEvent, TransitionEvent } from './sessions/agent-event.ts';
+export type {
+  AgentOptions,
+  ApprovalOptions,
+  Authorize,
+  DecisionRequest,
+  StopContext,
+  TurnContext,
+} from './sessions/agent-options.ts';
+export type { AgentEvent, TransitionEvent } from './sessions/agent-event.ts';
 export type { AgentToolOptions } from './sessions/agent-tool.ts';
 export type { SessionDocument } from './sessions/document.ts';
 export { memoryStore } from './sessions/memory-store.ts';

@@ -26,5 +26,5 @@ export type ChartEvent =
   /** The same calls had the same results several rounds in a row (R23). */
   | { type: 'loop-suspected'; tools: string[]; count: number }
   | { type: 'error'; error: ErrorData; callId?: string; retryAt?: number }
-  /** The turn rests; `result` is what it came to. */
+  /** The turn rests, or waits for somebody (`result.outcome.type` is `pending`); `result` is what it came to. */
   | { type: 'finish'; turn: number; result: TurnResult };

@@ -1,6 +1,5 @@
 import type { DeltaEvent } from '../actors/delta-event.ts';
 import type { ChartEvent } from '../machines/chart-event.ts';
-import type { TurnResult } from '../machines/turn-result.ts';
 
 /** One step of the agent's chart: the state before and after (`thinking.asking`), and the event that caused it. */
 export interface TransitionEvent {
@@ -10,11 +9,5 @@ export interface TransitionEvent {
   event: string;
 }
 
-/** The session waits for somebody; `result.pending` says for what. */
-export interface PendingEvent {
-  type: 'pending';
-  result: TurnResult;
-}
-
 /** Everything that a session's stream tells, in the AI SDK's vocabulary. */
-export type AgentEvent = ChartEvent | DeltaEvent | TransitionEvent | PendingEvent;
+export type AgentEvent = ChartEvent | DeltaEvent | TransitionEvent;

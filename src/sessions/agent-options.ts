@@ -5,6 +5,7 @@ import type { Limits } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.ts';
+import type { PendingCall } from '../tools/call.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { SessionStore } from './store.ts';
@@ -29,11 +30,23 @@ export interface StopContext {
   context: unknown;
 }
 
+/** Who wants to decide what. */
+export interface DecisionRequest {
+  call: PendingCall;
+  decision: 'approved' | 'rejected' | 'answered';
+  by?: string;
+}
+
+/** Whether the one who wants to decide may; `context` is what the application gave to the turn. */
+export type Authorize = (request: DecisionRequest, context: unknown) => boolean | Promise<boolean>;
+
 export interface ApprovalOptions {
   /** `all`: no call of a round starts until all of its decisions are in. `gated`: only the gated calls wait. Default `all`. */
   hold?: 'all' | 'gated';
   /** Decides for every call; undefined leaves it to the tool's `needsApproval`. One that throws means `ask`. */
   policy?: ApprovalPolicy;
+  /** Asked before every decision that comes through a session; false refuses it with `not-authorized`. Default: everybody may. */
+  authorize?: Authorize;
   /** ms until a pending approval settles as rejected with reason `expired`. Default none. */
   expireAfter?: number;
   /** What a user's message does while a decision is pending. Default `queue`: read after the round. */

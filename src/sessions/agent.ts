@@ -31,7 +31,7 @@ export interface RunStream<Output = unknown> extends AsyncIterable<AgentEvent> {
   readonly result: Promise<RunResult<Output>>;
 }
 
-export interface Agent<Output = unknown> {
+export interface Agent<Output = unknown> extends AsyncDisposable {
   readonly name: string;
   /** An ordinary XState machine: `createActor(agent.machine, { input: { message } })` works as it is. */
   readonly machine: AgentMachine;
@@ -40,6 +40,8 @@ export interface Agent<Output = unknown> {
   stream(input: string | Message | readonly Message[], options?: RunOptions): RunStream<Output>;
   /** The session of this id, from the store; a new one where there is none. The same object while it lives in this process. */
   open(id?: string, options?: OpenOptions): Promise<Session<Output>>;
+  /** Takes no more work, saves its sessions and lets go of them; they can be opened again by another agent. */
+  close(): Promise<void>;
   /** This agent as a tool of another one. What it waits for is listed and decided in the other's session. */
   asTool<S extends InputSchema>(options: AgentToolOptions<S>): Tool;
   /** A session from `session.toJSON()`, as an object or as JSON text; it goes on where it was. */

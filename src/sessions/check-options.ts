@@ -73,6 +73,7 @@ const options: Record<string, Bound | Record<string, Bound>> = {
   approvals: shape({
     hold: oneOf('all', 'gated'),
     policy: isA('function'),
+    authorize: isA('function'),
     expireAfter: positive,
     onMessage: oneOf('queue', 'supersede', 'refuse'),
   }),

@@ -51,15 +51,20 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   checkOptions(options);
   const { name = 'agent', store = memoryStore() } = options;
   const { machine, parseOutput } = assemble(options);
-  const source = { machine, agent: name, store, parseOutput };
+  const source = { machine, agent: name, store, parseOutput, authorize: options.approvals?.authorize };
   const live = new Map<string, WeakRef<OwnSession>>();
   const opening = new Map<string, Promise<OwnSession>>();
+  let isClosed = false;
+  const assertOpen = (): void => {
+    if (isClosed) throw new AgentError('agent-closed', `agent "${name}" is closed; make a new one with the same store`);
+  };
 
   const keep = (session: OwnSession): OwnSession => {
     live.set(session.id, new WeakRef(session));
     return session;
   };
   const restore = (given: unknown, extra: OpenOptions): OwnSession => {
+    assertOpen();
     const document = readDocument(given);
     const missing = unknownStates(machine, document.snapshot);
     if (missing.length > 0) {
@@ -76,6 +81,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     return keep(createSession({ ...source, input: { sessionId: id }, ...extra }));
   };
   const open = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
+    assertOpen();
     const known = live.get(id)?.deref();
     const session =
       known !== undefined && known.status !== 'closed' ? known : await (opening.get(id) ?? begin(id, extra));
@@ -103,6 +109,14 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     return own;
   };
 
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    await Promise.allSettled(opening.values());
+    const sessions = [...live.values()].flatMap((reference) => reference.deref() ?? []);
+    live.clear();
+    await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
+  };
+
   const agent: Agent = {
     name,
     machine,
@@ -120,6 +134,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     open: async (id = newId(), extra = {}) => open(id, openOptionsOf(extra)),
     asTool: (offered) => createAgentTool(machine, offered),
     restore: (document, extra = {}) => restore(document, openOptionsOf(extra)),
+    close,
+    [Symbol.asyncDispose]: close,
   };
   // The output is what the schema's own check gave: the cast only tells its type.
   return agent as Agent<SchemaOutput<S>>;

@@ -2,7 +2,7 @@ import { type ActorOptions, type InspectionEvent, type Snapshot, createActor } f
 import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
-import type { AgentContext, AgentInput } from '../machines/agent-context.ts';
+import { type AgentContext, type AgentInput, decisionOf } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
@@ -11,6 +11,7 @@ import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import { type JsonValue, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
+import type { Authorize } from './agent-options.ts';
 import { checkDecision } from './check-decision.ts';
 import { type SessionDocument, checkRestored, writeDocument } from './document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
@@ -31,6 +32,7 @@ export interface SessionSource {
   inspect?: Inspector | undefined;
   /** The structured answer as its schema gives it. */
   parseOutput: ParseOutput;
+  authorize?: Authorize | undefined;
 }
 
 export type ParseOutput = (raw: JsonValue) => unknown;
@@ -64,6 +66,7 @@ export const createSession = (source: SessionSource): OwnSession => {
   const createdAt = document?.createdAt ?? Date.now();
   let liveContext = source.context;
   let isOver = false;
+  let wasWaiting = false;
   let crash: AgentError | undefined;
   const watchers = new Set<() => void>();
 
@@ -107,12 +110,16 @@ export const createSession = (source: SessionSource): OwnSession => {
   actor.subscribe({
     next: (snapshot) => {
       wake();
+      const isWaiting = snapshot.hasTag('waiting');
+      if (isWaiting) {
+        const result = pendingResult();
+        const turn = snapshot.context.turn.number;
+        turns.pause(turn, result);
+        if (!wasWaiting) feed.publish({ type: 'finish', turn, result });
+      }
+      wasWaiting = isWaiting;
       if (snapshot.hasTag('busy')) return;
       save().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
-      if (!snapshot.hasTag('waiting')) return;
-      const result = pendingResult();
-      turns.pause(snapshot.context.turn.number, result);
-      feed.publish({ type: 'pending', result });
     },
     error: (error) => {
       crash = new AgentError('machine-error', `the session's machine broke: ${errorData(error).message}`, {
@@ -148,6 +155,19 @@ export const createSession = (source: SessionSource): OwnSession => {
   const decide = async (event: DecisionEvent): Promise<void> => {
     assertOpen();
     if (!checkDecision(context(), event)) return;
+    const call = pendingOf(context()).find(({ callId }) => callId === event.callId);
+    if (call !== undefined && source.authorize !== undefined) {
+      const asked = { call, decision: decisionOf(event), ...(event.by === undefined ? {} : { by: event.by }) };
+      if (!(await source.authorize(asked, liveContext))) {
+        throw new AgentError(
+          'not-authorized',
+          `${event.by ?? 'nobody in particular'} may not decide on call ${event.callId} (${call.tool})`,
+        );
+      }
+      // Somebody else may have decided meanwhile.
+      assertOpen();
+      if (!checkDecision(context(), event)) return;
+    }
     actor.send(event);
     if (event.type !== 'approval.granted' || event.input === undefined) return;
     // An agent inside a call tells of its calls only through it.

@@ -1,0 +1,110 @@
+// Changes the charts one guard or comparison at a time and runs the tests of the loop on each: a change that no test notices is
+// a survivor. `node scripts/mutate.ts [part of a name]`; takes some 20 minutes.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+interface Mutant {
+  name: string;
+  file: string;
+  text: string;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const machines = join('src', 'machines');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** Each guard of a file by name, with the text of its definition. */
+const guardsOf = (text: string): { name: string; block: string }[] => {
+  const lines = text.split('\n');
+  const first = lines.findIndex((line) => /^\s+guards: \{$/.test(line));
+  if (first === -1) return [];
+  const indent = `${/^\s+/.exec(lines[first] ?? '')?.[0] ?? ''}  `;
+  const found: { name: string; block: string }[] = [];
+  let current: string[] = [];
+  let name = '';
+  for (const line of lines.slice(first + 1)) {
+    const isDeeper =
+      line.startsWith(`${indent} `) || line === '' || line.startsWith(`${indent})`) || line.startsWith(`${indent}}`);
+    if (!isDeeper && name !== '') {
+      found.push({ name, block: current.join('\n') });
+      name = '';
+    }
+    if (!line.startsWith(indent) && line !== '') break;
+    const start = new RegExp(`^${indent}(\\w+): `).exec(line);
+    if (start !== null && !isDeeper) {
+      name = start[1] ?? '';
+      current = [line];
+    } else if (name !== '') {
+      current.push(line);
+    }
+  }
+  return found;
+};
+
+const guardMutants = (file: string): Mutant[] => {
+  const text = read(file);
+  return guardsOf(text).flatMap(({ name, block }) => {
+    const body = block.slice(block.indexOf(':') + 1).replace(/,\s*$/, '');
+    const inverted = `((guard: (...given: never[]) => boolean) => (...given: never[]) => !guard(...given))(${body})`;
+    return [
+      ['is always true', '() => true'],
+      ['is always false', '() => false'],
+      ['is inverted', inverted],
+    ].map(([how, code]) => ({
+      name: `${file}: guard ${name} ${how}`,
+      file,
+      text: text.replace(block, `${name}: ${code},`),
+    }));
+  });
+};
+
+const turned: Record<string, string> = { '>': '>=', '>=': '>', '<': '<=', '<=': '<', '===': '!==', '!==': '===' };
+
+const comparisonMutants = (file: string): Mutant[] => {
+  const text = read(file);
+  const code = text.replaceAll(/\/\*\*[\s\S]*?\*\/|\/\/.*/g, (comment) => ' '.repeat(comment.length));
+  return [...code.matchAll(/ (>=|<=|>|<) (?=[\w(-])/g)].map((match) => {
+    const operator = match[1] ?? '';
+    const at = match.index + 1;
+    const line = text.slice(0, at).split('\n').length;
+    return {
+      name: `${file}:${line}: ${operator} becomes ${turned[operator]}`,
+      file,
+      text: text.slice(0, at) + turned[operator] + text.slice(at + operator.length),
+    };
+  });
+};
+
+const files = readdirSync(join(root, machines)).map((name) => join(machines, name));
+const wanted = process.argv[2] ?? '';
+const mutants = files
+  .flatMap((file) => [...guardMutants(file), ...comparisonMutants(file)])
+  .filter(({ name }) => name.includes(wanted));
+
+const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
+for (const part of ['src', 'test', 'package.json', 'vitest.config.ts', 'tsconfig.json']) {
+  cpSync(join(root, part), join(copy, part), { recursive: true });
+}
+symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+
+const survivors: string[] = [];
+const suites = ['test/machines', 'test/features', 'test/cases', 'test/scenarios', 'test/sessions', 'test/properties'];
+for (const [index, { name, file, text }] of mutants.entries()) {
+  writeFileSync(join(copy, file), text);
+  const { status } = spawnSync(
+    process.execPath,
+    [join(copy, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--bail=1', '--reporter=dot', ...suites],
+    { cwd: copy, timeout: 120_000, killSignal: 'SIGKILL' },
+  );
+  writeFileSync(join(copy, file), read(file));
+  if (status === 0) survivors.push(name);
+  process.stdout.write(`${index + 1}/${mutants.length} ${status === 0 ? 'SURVIVED' : 'noticed '} ${name}\n`);
+}
+rmSync(copy, { recursive: true, force: true });
+
+const score = ((mutants.length - survivors.length) / mutants.length) * 100;
+process.stdout.write(
+  `\n${score.toFixed(1)} % of ${mutants.length} changes noticed; survivors:\n${survivors.join('\n')}\n`,
+);
