@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
-import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
+import { type CallResult, type CallSpec, rejection, unrunnable } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { invalidInputOutput, unknownToolOutput } from '../tools/tool-output.ts';
@@ -96,14 +96,7 @@ export const createCheckLogic = (options: CheckOptions): CheckLogic =>
     const tool = options.tools.find(call);
     if (tool === undefined || parent === undefined) {
       const output = unknownToolOutput(call.tool, parent === undefined ? [] : options.namesFor(parent));
-      return {
-        type: 'settled',
-        result: {
-          status: 'failed',
-          output,
-          error: { name: 'UnknownTool', message: output.value, code: 'unknown-tool' },
-        },
-      };
+      return { type: 'settled', result: unrunnable(output, 'unknown-tool') };
     }
     const raw = edit ?? call.input;
     const checking = tool.checkInput(raw);
@@ -113,14 +106,7 @@ export const createCheckLogic = (options: CheckOptions): CheckLogic =>
       if (edit !== undefined) {
         return { type: 'ask', question: { inputHash: '', isChecked: false, refusedEdit: output.value } };
       }
-      return {
-        type: 'settled',
-        result: {
-          status: 'failed',
-          output,
-          error: { name: 'InvalidInput', message: output.value, code: 'invalid-input' },
-        },
-      };
+      return { type: 'settled', result: unrunnable(output, 'invalid-input') };
     }
     const isChecked = isJson(check.value);
     const input = isChecked ? check.value : raw;

@@ -14,6 +14,8 @@ export interface EffectScope<TInput> {
 
 export type EffectEvent<TOutput> =
   | { type: 'effect.settled'; output: TOutput }
+  /** The session could not be stored before the work: its machine breaks, nothing else happens. */
+  | { type: 'effect.failed'; error: unknown }
   /** Tells the work to give up, but goes on waiting for what it says. */
   | { type: 'effect.abort'; reason?: string }
   | { type: 'xstate.stop' };
@@ -59,6 +61,9 @@ export const fromEffect = <TOutput, TInput>(
         case 'effect.settled':
           controllers.delete(self);
           return { ...snapshot, status: 'done', output: event.output, error: undefined };
+        case 'effect.failed':
+          controllers.delete(self);
+          return { ...snapshot, status: 'error', output: undefined, error: event.error };
         case 'effect.abort':
           abort(self, event.reason ?? 'aborted');
           return snapshot;
@@ -97,6 +102,10 @@ export const fromEffect = <TOutput, TInput>(
           if (output !== undefined && self.getSnapshot().status === 'active') {
             self.send({ type: 'effect.settled', output });
           }
+        })
+        .catch((error: unknown) => {
+          running.delete(controller);
+          if (self.getSnapshot().status === 'active') self.send({ type: 'effect.failed', error });
         });
     },
     getPersistedSnapshot: ({ input, output }) =>

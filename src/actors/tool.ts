@@ -2,8 +2,8 @@ import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData } from '../errors.ts';
 import { isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
-import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult } from '../tools/call.ts';
-import type { Tool, ToolContext } from '../tools/tool.ts';
+import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
+import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { toPlainJson } from '../tools/plain-json.ts';
 import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
@@ -183,16 +183,18 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     const { input: given, parent, signal, isRestored } = scope;
     const tool = options.tools.find(given.call);
     if (tool === undefined || parent === undefined) {
-      return settled({ status: 'failed', output: unknownToolOutput(given.call.tool, options.tools.names([])) });
+      return settled(unrunnable(unknownToolOutput(given.call.tool, options.tools.names([])), 'unknown-tool'));
     }
+    const checking: InputCheck | Promise<InputCheck> = given.isChecked
+      ? { ok: true, value: given.input }
+      : tool.checkInput(given.input);
+    const check = checking instanceof Promise ? await checking : checking;
+    if (!check.ok) return settled(unrunnable(invalidInputOutput(tool.name, check.issues), 'invalid-input'));
     if (isRestored) {
       const outcome = await interrupted(tool, given);
       if (outcome !== undefined) return outcome;
     }
     await hostOf(parent).barrier();
     if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
-    if (given.isChecked) return execute(tool, given.input, scope, options);
-    const check = await tool.checkInput(given.input);
-    if (!check.ok) return settled({ status: 'failed', output: invalidInputOutput(tool.name, check.issues) });
     return execute(tool, check.value, scope, options);
   });

@@ -114,16 +114,24 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       ),
       openRound: assign(({ context, spawn }) => {
         if (context.reply === null) return {};
-        const next = roundSteps.beginRound(context, context.reply);
+        const next = roundSteps.beginRound(context, context.reply, rules);
+        const running = new Set(
+          next.round.calls.filter(({ phase }) => phase === 'running').map(({ callId }) => callId),
+        );
         for (const call of specsOf(next.round, context.turn.iterations + 1)) {
           const refusal = roundSteps.refusalOf(context, call.tool, rules);
-          const input = { call, sessionId: context.sessionId, ...(refusal === undefined ? {} : { refusal }) };
+          const input = {
+            call,
+            sessionId: context.sessionId,
+            ...(refusal === undefined ? {} : { refusal }),
+            ...(running.has(call.callId) ? { mayStart: true } : {}),
+          };
           spawn('toolCall', { id: call.callId, input });
         }
         return next;
       }),
       leaveToCaller: assign(({ context }) =>
-        context.reply === null ? {} : roundSteps.leaveToCaller(context, context.reply),
+        context.reply === null ? {} : roundSteps.leaveToCaller(context, context.reply, rules),
       ),
       announceCalls: enqueueActions(({ context, enqueue }) => {
         if (context.round === null) return;

@@ -6,16 +6,27 @@ import { type CallResult, refOf, textResult } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
 import { failure } from './ending-steps.ts';
 import { roundKey } from './round-key.ts';
-import { type Round, hasFailed, messagesOf, openRound, settleOpen } from './round.ts';
+import { type Round, hasFailed, messagesOf, openRound, settleOpen, changeCall, startableAtOnce } from './round.ts';
 import type { AgentRules } from './rules.ts';
 import { type Step, changeTurn } from './step.ts';
 import { type Turn, freshRequest } from './turn.ts';
 
-export const beginRound = (context: AgentContext, { message }: ModelReply): AgentContext & { round: Round } => {
-  const round = openRound(message, context.rounds + 1, {
+export const beginRound = (
+  context: AgentContext,
+  { message, finishReason }: ModelReply,
+  rules: AgentRules,
+): AgentContext & { round: Round } => {
+  const opened = openRound(message, context.rounds + 1, {
     changes: context.turn.toolChanges,
     prefix: context.callPrefix,
   });
+  const isRemembered = (tool: string): boolean => context.remembered.some((entry) => entry.tool === tool);
+  const canStart =
+    finishReason !== 'length' && finishReason !== 'content-filter' && context.turn.finalizing === undefined;
+  const atOnce = canStart
+    ? startableAtOnce(opened, rules, (call) => !rules.needsCheck(call) && !isRemembered(call.tool))
+    : [];
+  const round = atOnce.reduce((each, id) => changeCall(each, id, { phase: 'running' }), opened);
   const toolCalls = context.turn.toolCalls + round.calls.length;
   return {
     ...context,
@@ -81,8 +92,8 @@ export const settleUnrun = (context: AgentContext, reply: ModelReply, why: strin
 };
 
 /** The reply stays open for the caller, who sends the results with the next message (R45). */
-export const leaveToCaller = (context: AgentContext, reply: ModelReply): Step => {
-  const begun = beginRound(context, reply);
+export const leaveToCaller = (context: AgentContext, reply: ModelReply, rules: AgentRules): Step => {
+  const begun = beginRound(context, reply, rules);
   const calls = begun.round.calls.map((call) => ({ ...call, phase: 'awaiting-result' as const }));
   return { ...begun, round: { ...begun.round, calls }, ...changeTurn(begun, { outcome: { type: 'tool-calls' } }) };
 };

@@ -135,6 +135,13 @@ export const startable = (round: Round, rules: Scheduling): string[] => {
   return ids;
 };
 
+/** The calls of a new round that may start before anything else about them is known: nobody is to be asked about them. */
+export const startableAtOnce = (round: Round, rules: Scheduling, isPlain: (call: CallRecord) => boolean): string[] =>
+  startable(
+    { ...round, calls: round.calls.map((call) => (isPlain(call) ? { ...call, phase: 'queued' } : call)) },
+    rules,
+  );
+
 /** True when nothing but people is outstanding: nothing validates, runs or could start, and something waits. */
 export const onlyPeopleLeft = (round: Round, rules: Scheduling): boolean =>
   round.calls.some(isWaiting) &&

@@ -38,6 +38,8 @@ export interface AgentRules {
   loopDetection: { threshold: number; stop: boolean };
   isPolling(ref: ToolRef): boolean;
   isKnown(ref: ToolRef): boolean;
+  /** Somebody may have to be asked before this call runs, or it is not a tool that runs here. */
+  needsCheck(ref: ToolRef): boolean;
   isSequential(ref: ToolRef): boolean;
   isAnsweredOutside(ref: ToolRef): boolean;
   returnsDirect(ref: ToolRef): boolean;

@@ -19,6 +19,8 @@ export interface ToolCallInput {
   sessionId: string;
   /** The call is not to be run at all, and this is why (R5, R18, R22). */
   refusal?: CallResult;
+  /** A slot is free and nobody is to be asked: it runs at once, and its tool checks the arguments. */
+  mayStart?: boolean;
 }
 
 export interface ToolCallContext {
@@ -31,6 +33,7 @@ export interface ToolCallContext {
   inputHash: string;
   /** A human or a policy has decided: nobody is asked again. */
   isDecided: boolean;
+  mayStart: boolean;
   edited?: JsonValue | undefined;
   attempt: number;
   retryAt?: number;
@@ -97,7 +100,7 @@ export interface CallReported {
   result?: CallResult;
 }
 
-export const initialToolCall = ({ call, sessionId, refusal }: ToolCallInput): ToolCallContext => ({
+export const initialToolCall = ({ call, sessionId, refusal, mayStart = false }: ToolCallInput): ToolCallContext => ({
   call,
   sessionId,
   phase: 'validating',
@@ -105,6 +108,7 @@ export const initialToolCall = ({ call, sessionId, refusal }: ToolCallInput): To
   isChecked: false,
   inputHash: '',
   isDecided: false,
+  mayStart,
   attempt: 0,
   ...(refusal === undefined ? {} : { result: refusal }),
 });

@@ -56,6 +56,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
     .extend({
       guards: {
         isThisCall: ({ context }, { callId }: { callId: string }) => callId === context.call.callId,
+        mayStart: ({ context }) => context.mayStart,
         isRefused: ({ context }) => context.result !== undefined,
         isEdited: (_, event: ApprovalGranted) => event.input !== undefined,
         isDelegated: ({ context }) => rules.isAgent(context.call),
@@ -109,7 +110,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         needResult: assign(({ context }) => ({
           waiting: { needs: 'result' as const, inputHash: context.inputHash },
         })),
-        start: assign(({ context }) => ({ phase: 'running' as const, attempt: context.attempt + 1 })),
+        start: assign(({ context }) => ({ phase: 'running' as const, mayStart: false, attempt: context.attempt + 1 })),
         planRetry: assign(({ context }) => planRetry(context, rules)),
         takeResult: assign(({ context }, outcome: ToolOutcome) =>
           outcome.type === 'result' ? { result: outcome.result } : abandon(context, 'stopped'),

@@ -18,7 +18,10 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
     },
     states: {
       validating: {
-        always: { guard: 'isRefused', target: 'settled' },
+        always: [
+          { guard: 'isRefused', target: 'settled' },
+          { guard: 'mayStart', target: 'running' },
+        ],
         invoke: {
           id: 'check',
           src: 'check',

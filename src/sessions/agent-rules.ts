@@ -24,6 +24,11 @@ export const rulesOf = (options: AgentOptions, tools: ToolFinder, clock: Clock):
   isPolling: (ref) => tools.find(ref)?.polling ?? false,
   hasStopWhen: options.stopWhen !== undefined,
   isKnown: (ref) => tools.find(ref) !== undefined,
+  needsCheck: (ref) => {
+    const tool = tools.find(ref);
+    if (tool?.execute === undefined || tool.agent !== undefined) return true;
+    return tool.needsApproval !== false || options.approvals?.policy !== undefined;
+  },
   isSequential: (ref) => tools.find(ref)?.sequential ?? false,
   isAnsweredOutside: (ref) => {
     const tool = tools.find(ref);

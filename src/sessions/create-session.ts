@@ -13,7 +13,7 @@ import { type JsonValue, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { Authorize } from './agent-options.ts';
 import { checkDecision } from './check-decision.ts';
-import { type SessionDocument, checkRestored, writeDocument } from './document.ts';
+import { type SessionDocument, checkRestored, documentOf, writeDocument } from './document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
 import { newId } from './new-id.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
@@ -90,7 +90,7 @@ export const createSession = (source: SessionSource): OwnSession => {
   const feed = createEventFeed(actor);
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
-  const save = (): Promise<void> => store.save(writeDocument(actor, { agent: source.agent, createdAt }));
+  const save = (): Promise<void> => store.save(documentOf(actor, { agent: source.agent, createdAt }));
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
   const wake = (): void => {
     for (const watcher of watchers) watcher();
@@ -199,7 +199,14 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (snapshot.hasTag('waiting')) return 'waiting';
       return snapshot.hasTag('settled') ? 'settled' : 'busy';
     },
-    send: async (message, { mode = 'queue' } = {}) => session.post(checkMessages(message), mode).fate,
+    // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
+    send: (message, { mode = 'queue' } = {}) => {
+      try {
+        return session.post(checkMessages(message), mode).fate;
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+    },
     approve: (callId, given) => decide({ type: 'approval.granted', callId, ...given }),
     reject: (callId, given) => decide({ type: 'approval.rejected', callId, ...given }),
     respond: async (callId, output, given) => {

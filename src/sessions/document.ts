@@ -1,6 +1,7 @@
 import type { AnyActorRef, AnyStateMachine } from 'xstate';
 import { AgentError } from '../errors.ts';
 import { isPlainObject } from '../messages/json.ts';
+import { contextProblem, missingActor } from './check-context.ts';
 
 /** Grows when the charts or their context change in a way that old documents need a migration for. */
 export const machineVersion = 1;
@@ -18,18 +19,20 @@ export interface SessionDocument {
   snapshot: unknown;
 }
 
-export const writeDocument = (actor: AnyActorRef, about: { agent: string; createdAt: number }): SessionDocument => {
-  // The persisted snapshot aliases live context: one trip through text makes it ours.
-  const snapshot = JSON.parse(JSON.stringify(actor.getPersistedSnapshot())) as { context: { sessionId: string } };
-  return {
-    format,
-    machineVersion,
-    agent: about.agent,
-    sessionId: snapshot.context.sessionId,
-    createdAt: about.createdAt,
-    snapshot,
-  };
+interface About {
+  agent: string;
+  createdAt: number;
+}
+
+/** The document as it is at this moment. It aliases what the session holds: turn it into text at once, or take `writeDocument`. */
+export const documentOf = (actor: AnyActorRef, { agent, createdAt }: About): SessionDocument => {
+  const snapshot = actor.getPersistedSnapshot() as unknown as { context: { sessionId: string } };
+  return { format, machineVersion, agent, sessionId: snapshot.context.sessionId, createdAt, snapshot };
 };
+
+/** The document as a value of its own, plain JSON. */
+export const writeDocument = (actor: AnyActorRef, about: About): SessionDocument =>
+  JSON.parse(JSON.stringify(documentOf(actor, about))) as SessionDocument;
 
 const invalid = (what: string): AgentError =>
   new AgentError(
@@ -57,13 +60,10 @@ const parse = (given: unknown): unknown => {
   }
 };
 
-const isContext = (context: unknown): context is { sessionId: string } =>
-  isPlainObject(context) &&
-  typeof context['sessionId'] === 'string' &&
-  Array.isArray(context['messages']) &&
-  Array.isArray(context['inbox']) &&
-  isPlainObject(context['turn']) &&
-  'round' in context;
+/** As XState writes the state of a chart: `done`, or `{ done: 'answered' }`. */
+const isStateValue = (value: unknown): boolean =>
+  typeof value === 'string' ||
+  (isPlainObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isStateValue));
 
 /** Checks a document and gives a fresh copy of it. Nothing is guessed: what does not fit is an `AgentError` that says what. */
 export const readDocument = (given: unknown): SessionDocument => {
@@ -90,13 +90,16 @@ export const readDocument = (given: unknown): SessionDocument => {
   const { snapshot } = document;
   if (!isPlainObject(snapshot)) throw invalid('its "snapshot" is not an object');
   const { context } = snapshot;
-  if (!isContext(context)) throw invalid('its "snapshot.context" is not that of an agent');
-  if (snapshot['value'] === undefined) throw invalid('its "snapshot.value" is missing');
+  const problem = contextProblem(context);
+  if (problem !== undefined) throw invalid(`its "snapshot.context" is not that of an agent: ${problem}`);
+  if (!isStateValue(snapshot['value'])) throw invalid('its "snapshot.value" is not a state');
+  const missing = missingActor(snapshot);
+  if (missing !== undefined) throw invalid(missing);
   return {
     format,
     machineVersion: version,
     agent: typeof document['agent'] === 'string' ? document['agent'] : 'agent',
-    sessionId: context.sessionId,
+    sessionId: (context as { sessionId: string }).sessionId,
     createdAt: typeof document['createdAt'] === 'number' ? document['createdAt'] : 0,
     snapshot,
   };
@@ -104,7 +107,6 @@ export const readDocument = (given: unknown): SessionDocument => {
 
 /** XState drops silently what it does not know: a child of an unknown kind, a state that is gone. Here that is an error. */
 export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: SessionDocument): void => {
-  const restored = actor.getSnapshot() as { status: string; error: unknown; children: object };
   const refuse = (what: string, cause?: unknown): never => {
     throw new AgentError(
       'incompatible-document',
@@ -112,11 +114,17 @@ export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: Sessi
       cause === undefined ? undefined : { cause },
     );
   };
-  if (restored.status === 'error') refuse('its state cannot be restored', restored.error);
-  const stored: unknown = isPlainObject(snapshot) ? snapshot['children'] : undefined;
-  for (const id of Object.keys(stored ?? {})) {
-    if (!Object.hasOwn(restored.children, id)) refuse(`its child actor "${id}" is of a kind that does not exist here`);
-  }
+  const compare = (stored: unknown, live: AnyActorRef, what: string): void => {
+    const restored = live.getSnapshot() as { status: string; error?: unknown; children?: Record<string, AnyActorRef> };
+    if (restored.status === 'error') refuse(`${what} cannot be restored`, restored.error);
+    const children = isPlainObject(stored) && isPlainObject(stored['children']) ? stored['children'] : {};
+    for (const [id, child] of Object.entries(children)) {
+      const found = Object.hasOwn(restored.children ?? {}, id) ? restored.children?.[id] : undefined;
+      if (found === undefined) return refuse(`its child actor "${id}" is of a kind that does not exist here`);
+      compare(isPlainObject(child) ? child['snapshot'] : undefined, found, `the state of its child actor "${id}"`);
+    }
+  };
+  compare(snapshot, actor, 'its state');
 };
 
 /** The states of a stored value that a machine does not have: `resolveState` would throw on them with less to say. */

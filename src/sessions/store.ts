@@ -6,6 +6,7 @@ export interface SessionStore {
   readonly durable: boolean;
   /** undefined where there is no such session. */
   load(sessionId: string): Promise<SessionDocument | undefined>;
+  /** Called with live data: it must be turned into text (or copied) before the first `await`. */
   save(document: SessionDocument): Promise<void>;
   delete(sessionId: string): Promise<void>;
 }

@@ -118,6 +118,16 @@ export const textResult = (status: CallStatus, text: string, error?: ErrorData):
   ...(error === undefined ? {} : { error }),
 });
 
+/** A call that its tool cannot run: the model reads the words, people also the code. */
+export const unrunnable = (
+  output: Extract<ToolOutput, { type: 'error-text' }>,
+  code: 'invalid-input' | 'unknown-tool',
+): CallResult => ({
+  status: 'failed',
+  output,
+  error: { name: code === 'unknown-tool' ? 'UnknownTool' : 'InvalidInput', message: output.value, code },
+});
+
 /** R27: a reviewer's reason follows the fixed sentence word for word; a blank one is none. */
 export const rejection = (reason?: string): CallResult =>
   textResult('rejected', ['Tool call invocation rejected.', reason?.trim() ? reason : ''].filter(Boolean).join(' '));
