@@ -99,6 +99,8 @@ const execute = async (
   const timer =
     tool.timeout === undefined ? undefined : clock.setTimeout(() => timeout.abort(new TimedOut()), tool.timeout);
   const both = tool.timeout === undefined ? signal : AbortSignal.any([signal, timeout.signal]);
+  // A call that is stopped has its grace, or nobody waits for it any more: no timer is to outlive it.
+  if (timer !== undefined) signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
   let endTurn = false;
   const toolChanges: ToolChange[] = [];
   const show = (value: unknown): void => {

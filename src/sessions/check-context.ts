@@ -99,7 +99,8 @@ export const missingActor = ({ value, context, children }: Record<string, unknow
   if (!isPlainObject(round)) return 'its state needs an open round, and "snapshot.context.round" is null';
   const actors = isPlainObject(children) ? children : {};
   for (const { callId, phase } of round['calls'] as { callId: string; phase: string }[]) {
-    if (phase !== 'settled' && !Object.hasOwn(actors, callId)) return `the actor of its open call "${callId}" is missing`;
+    if (phase !== 'settled' && !Object.hasOwn(actors, callId))
+      return `the actor of its open call "${callId}" is missing`;
   }
   return undefined;
 };

@@ -82,7 +82,7 @@ async function* readReply(
  */
 export const openaiChat = (options: OpenAIChatOptions): ChatModel => {
   const setup = chatSetup(options);
-  const { dialect, needsTools } = setup;
+  const { dialect, canOutput, needsTools } = setup;
 
   const assemblyFor = (request: ModelRequest): ReplyAssembly =>
     createReplyAssembly(dialect.provider, new Set(request.tools?.map((tool) => tool.name)));
@@ -92,6 +92,7 @@ export const openaiChat = (options: OpenAIChatOptions): ChatModel => {
 
   return {
     name: options.model,
+    canOutput,
     needsTools,
     generate: async (request, { signal }) => {
       const assembly = assemblyFor(request);

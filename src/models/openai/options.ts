@@ -25,6 +25,11 @@ export interface OpenAIChatOptions {
   mergeConsecutive?: boolean;
   /** Ask for arguments and output that follow the schema exactly, where the schema allows it (default false). */
   strict?: boolean;
+  /**
+   * The server holds a structured answer to its schema by `response_format`. Default: true for OpenAI, else false: the agent then asks for
+   * the answer by a tool of its own.
+   */
+  canOutput?: boolean;
   /** The provider wants the tool list whenever the history holds calls (default false). */
   needsTools?: boolean;
 }
@@ -40,6 +45,7 @@ const kinds = {
   streamUsage: 'boolean',
   mergeConsecutive: 'boolean',
   strict: 'boolean',
+  canOutput: 'boolean',
   needsTools: 'boolean',
 } as const satisfies Record<keyof OpenAIChatOptions, 'string' | 'boolean' | 'object'>;
 
@@ -90,6 +96,7 @@ export interface ChatSetup {
   client: OpenAI;
   dialect: Dialect;
   streamUsage: boolean;
+  canOutput: boolean;
   needsTools: boolean;
 }
 
@@ -110,6 +117,7 @@ export const chatSetup = (options: OpenAIChatOptions): ChatSetup => {
       strict: options.strict ?? false,
     },
     streamUsage: options.streamUsage ?? true,
+    canOutput: options.canOutput ?? isOpenAI,
     needsTools: options.needsTools ?? false,
   };
 };
