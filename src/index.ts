@@ -61,6 +61,8 @@ export type {
   ToolChoice,
   ToolDefinition,
 } from './models/chat-model.ts';
+export type { ModelMiddleware } from './models/model-middleware.ts';
+export type { RunTool, ToolMiddleware, ToolRun } from './tools/tool-middleware.ts';
 export { ModelError } from './models/model-error.ts';
 
 export { textOf } from './messages/message.ts';

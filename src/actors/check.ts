@@ -98,7 +98,7 @@ export const createCheckLogic = (options: CheckOptions): CheckLogic =>
       const output = unknownToolOutput(call.tool, parent === undefined ? [] : options.namesFor(parent));
       return { type: 'settled', result: unrunnable(output, 'unknown-tool') };
     }
-    const raw = edit ?? call.input;
+    const raw = edit === undefined ? call.input : edit;
     const checking = tool.checkInput(raw);
     const check = checking instanceof Promise ? await checking : checking;
     if (!check.ok) {

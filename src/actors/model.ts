@@ -1,6 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { type ErrorData, errorData } from '../errors.ts';
 import { isPlainObject } from '../messages/json.ts';
+import { partsOf } from '../messages/message.ts';
 import type { ChatModel, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
@@ -81,6 +82,17 @@ const plainReply = (reply: unknown, name: string): ModelReply => {
 const stalled = (name: string, ms: number): ModelError =>
   new ModelError('model-stream-broken', `the stream of model "${name}" was silent for ${ms} ms`, { transient: true });
 
+const emptyStream = async function* (): AsyncGenerator<never> {};
+
+/** Lets a stream run to its end; whatever still goes wrong in it concerns nobody. */
+const readOut = async (chunks: AsyncIterator<unknown>): Promise<void> => {
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    // The reply is there already, or the turn has moved on.
+  }
+};
+
 const streamed = async (
   model: ChatModel,
   request: ModelRequest,
@@ -101,11 +113,16 @@ const streamed = async (
   silence.catch(() => undefined);
   const both = idleTimeout === undefined ? signal : AbortSignal.any([signal, idle.signal]);
   const read = async (): Promise<unknown> => {
-    for await (const chunk of model.stream?.(request, { signal: both }) ?? []) {
-      if (signal.aborted || idle.signal.aborted) break;
+    const chunks = (model.stream?.(request, { signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true || signal.aborted || idle.signal.aborted) break;
+      const chunk = next.value;
       restart();
       switch (chunk.type) {
         case 'finish':
+          // What stands around the model may have something to do after its last chunk; the reply does not wait for it.
+          void readOut(chunks);
           return chunk.reply;
         case 'tool-input-delta':
           host.emit({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
@@ -119,6 +136,7 @@ const streamed = async (
           chunk satisfies never;
       }
     }
+    chunks.return?.()?.catch(() => undefined);
     throw new ModelError(
       'model-stream-broken',
       `the stream of model "${model.name}" ended before its reply was whole`,
@@ -135,6 +153,14 @@ const streamed = async (
   }
 };
 
+/** A whole reply to those who read along, each part in one piece. */
+const tellWhole = ({ message }: ModelReply, host: Host): void => {
+  for (const part of partsOf(message)) {
+    if (part.type === 'text') host.emit({ type: 'text-delta', text: part.text });
+    if (part.type === 'reasoning') host.emit({ type: 'reasoning-delta', text: part.text });
+  }
+};
+
 /** Asks one model once, streamed where somebody reads along. What the provider or the network did wrong is a value. */
 export const createModelLogic = (options: ModelOptions): ModelLogic =>
   fromEffect<ModelOutcome, ModelInput>(async ({ input, parent, self, signal }) => {
@@ -146,11 +172,13 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       await host.barrier();
       const request = await options.requestOf(parent, model);
       signal.throwIfAborted();
-      signal.throwIfAborted();
-      const reply = await (model.stream !== undefined && host.hasReaders()
-        ? streamed(model, request, host, signal, options)
-        : model.generate(request, { signal }));
-      return { type: 'reply', reply: plainReply(reply, name), model: name };
+      const canStream = model.stream !== undefined && host.hasReaders();
+      const reply = plainReply(
+        await (canStream ? streamed(model, request, host, signal, options) : model.generate(request, { signal })),
+        name,
+      );
+      if (!canStream && host.hasReaders()) tellWhole(reply, host);
+      return { type: 'reply', reply, model: name };
     } catch (error) {
       return { type: 'error', error: failureOf(error), model: name };
     }

@@ -4,6 +4,7 @@ import { isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
+import type { RunTool } from '../tools/tool-middleware.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { toPlainJson } from '../tools/plain-json.ts';
 import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
@@ -19,6 +20,8 @@ export interface ToolInput {
   /** False: `input` is what the model gave, and its checked form was not plain JSON. */
   isChecked: boolean;
   attempt: number;
+  /** What `input` was made of, where somebody was asked first: its tool may have come to take other arguments since. */
+  asked?: unknown;
 }
 
 export type ToolOutcome =
@@ -31,6 +34,8 @@ export type ToolLogic = EffectLogic<ToolOutcome, ToolInput>;
 export interface ToolOptions {
   tools: ToolFinder;
   detailedErrors: boolean;
+  /** Runs a tool with all that stands around it. */
+  run: RunTool;
   clock: Clock;
   messagesOf(callActor: AnyActorRef): readonly Message[];
 }
@@ -92,7 +97,7 @@ const execute = async (
   tool: Tool,
   input: unknown,
   { input: { call, sessionId, attempt }, parent, signal }: EffectScope<ToolInput>,
-  { detailedErrors, clock, messagesOf, tools }: ToolOptions,
+  { detailedErrors, clock, messagesOf, tools, run }: ToolOptions,
 ): Promise<ToolOutcome> => {
   const host = hostOf(parent as AnyActorRef);
   const timeout = new AbortController();
@@ -152,7 +157,7 @@ const execute = async (
   };
   try {
     const work = (async () => {
-      const value = await tool.execute?.(input, ctx);
+      const value = await run({ tool, input, ctx });
       return isAsyncIterable(value) ? lastOf(value, show) : value;
     })();
     const value = await (tool.timeout === undefined ? work : Promise.race([work, aborted(timeout.signal)]));
@@ -187,9 +192,10 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     if (tool === undefined || parent === undefined) {
       return settled(unrunnable(unknownToolOutput(given.call.tool, options.tools.names([])), 'unknown-tool'));
     }
-    const checking: InputCheck | Promise<InputCheck> = given.isChecked
+    const isAsIs = given.isChecked && given.asked === undefined;
+    const checking: InputCheck | Promise<InputCheck> = isAsIs
       ? { ok: true, value: given.input }
-      : tool.checkInput(given.input);
+      : tool.checkInput(given.isChecked ? given.asked : given.input);
     const check = checking instanceof Promise ? await checking : checking;
     if (!check.ok) return settled(unrunnable(invalidInputOutput(tool.name, check.issues), 'invalid-input'));
     if (isRestored) {
@@ -198,5 +204,6 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     }
     await hostOf(parent).barrier();
     if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
-    return execute(tool, check.value, scope, options);
+    // What somebody decided on runs exactly as it was shown.
+    return execute(tool, given.isChecked ? given.input : check.value, scope, options);
   });

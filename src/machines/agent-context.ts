@@ -211,7 +211,7 @@ export const logDecision = (context: AgentContext, event: DecisionEvent, at: num
   const verdict = event.type === 'approval.granted' ? 'approve' : 'reject';
   // An edit is what was approved; the arguments that it replaced are not.
   const edit = event.type === 'approval.granted' ? event.input : undefined;
-  const remembered = event.remember === 'tool' ? {} : { input: canonicalJson(edit ?? call.input) };
+  const remembered = event.remember === 'tool' ? {} : { input: canonicalJson(edit === undefined ? call.input : edit) };
   return {
     decisions: [...context.decisions, { ...entry, remembered }],
     remembered: remember(context, { tool, ...remembered, verdict }),

@@ -43,11 +43,15 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         });
       }),
       supersede: enqueueActions(({ context, enqueue }) => {
+        let { round } = context;
         for (const { callId, needs } of pendingOf(context)) {
           const owner = ownerOf(context.round, callId)?.callId ?? callId;
+          // Until it reports nobody is waited for any more: a caller must not be told that something is pending.
+          if (round !== null) round = changeCall(round, owner, { phase: 'running' });
           if (needs === 'result') enqueue.sendTo(owner, { type: 'call.cancel', callId });
           else enqueue.sendTo(owner, { type: 'approval.rejected', callId, reason: 'superseded by a new message' });
         }
+        enqueue.assign({ round });
       }),
       startTurn: enqueueActions(({ context, enqueue }) => {
         rules.forgetTools(context.turn.toolChanges);

@@ -90,12 +90,13 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
         invoke: {
           id: 'tool',
           src: 'tool',
-          input: ({ context: { call, sessionId, input, isChecked, attempt } }) => ({
+          input: ({ context: { call, sessionId, input, isChecked, attempt, waiting, edited } }) => ({
             call,
             sessionId,
             input,
             isChecked,
             attempt,
+            ...(waiting === undefined ? {} : { asked: edited === undefined ? call.input : edited }),
           }),
           onDone: [
             {

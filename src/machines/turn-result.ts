@@ -64,7 +64,7 @@ export const resultOf = (context: AgentContext): TurnResult => {
     text: answerOf(context),
     ...(turn.output === undefined ? {} : { output: turn.output }),
     messages: outcome.type === 'tool-calls' && round !== null ? [...added, round.reply] : added,
-    pending: pendingOf(context),
+    pending: structuredClone(pendingOf(context)),
     usage: turn.usage,
     modelCalls: modelCalls.slice(turn.firstModelCall),
     iterations: turn.iterations,

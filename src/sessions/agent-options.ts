@@ -4,6 +4,8 @@ import type { RetryRules } from '../machines/rules.ts';
 import type { Limits } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { Usage } from '../messages/usage.ts';
+import type { ModelMiddleware } from '../models/model-middleware.ts';
+import type { ToolMiddleware } from '../tools/tool-middleware.ts';
 import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { PendingCall } from '../tools/call.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
@@ -89,6 +91,10 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   retry?: Partial<RetryRules>;
   /** Asked in order when the model before failed in a way that may pass and its tries are used up. */
   fallback?: readonly ChatModel[];
+  /** Around every model call, also of the fallback models; the first one is the outermost. */
+  modelMiddleware?: readonly ModelMiddleware[];
+  /** Around every run of a tool; the first one is the outermost. */
+  toolMiddleware?: readonly ToolMiddleware[];
   /** ms without a chunk after which a stream counts as broken. Default none. */
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */

@@ -11,6 +11,8 @@ import { type AgentMachine, createAgentMachine } from '../machines/agent.ts';
 import { type AgentContext, recall } from '../machines/agent-context.ts';
 import { requestOf } from '../machines/request.ts';
 import { createToolCallMachine } from '../machines/tool-call.ts';
+import { wrapModel } from '../models/model-middleware.ts';
+import { wrapTools } from '../tools/tool-middleware.ts';
 import { type Message, textOf } from '../messages/message.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createOutputTool } from '../tools/output-tool.ts';
@@ -60,7 +62,13 @@ export const assemble = (options: AgentOptions): Assembly => {
         return context === undefined ? undefined : recall(context, tool, input);
       },
     }),
-    tool: createToolLogic({ tools, detailedErrors: options.detailedErrors ?? false, clock, messagesOf }),
+    tool: createToolLogic({
+      tools,
+      run: wrapTools(options.toolMiddleware ?? []),
+      detailedErrors: options.detailedErrors ?? false,
+      clock,
+      messagesOf,
+    }),
     alarm,
     agents: agentsAmong([...listed, ...(options.extraTools ?? [])]),
   });
@@ -69,7 +77,7 @@ export const assemble = (options: AgentOptions): Assembly => {
     alarm,
     wake: wakeLogic,
     model: createModelLogic({
-      models: [model, ...(options.fallback ?? [])],
+      models: [model, ...(options.fallback ?? [])].map((each) => wrapModel(each, options.modelMiddleware ?? [])),
       clock,
       idleTimeout: options.idleTimeout,
       requestOf: async (agent, asked) => {

@@ -42,7 +42,7 @@ const messagesProblem = (given: unknown, path: string): string | undefined => {
   return undefined;
 };
 
-const phases = ['validating', 'awaiting-decision', 'queued', 'running', 'awaiting-result', 'settled'];
+const phases = ['validating', 'awaiting-decision', 'queued', 'running', 'awaiting-result', 'awaiting-agent', 'settled'];
 
 const callsProblem = (calls: unknown, path: string): string | undefined => {
   if (!Array.isArray(calls)) return `${path} is not an array`;

@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts';
 import { type AgentContext, type Decision, decisionOf } from '../machines/agent-context.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import { pendingOf } from '../machines/round.ts';
-import { canonicalJson } from '../messages/json.ts';
+import { canonicalJson, isJson } from '../messages/json.ts';
 import type { PendingCall } from '../tools/call.ts';
 
 const known = (pending: readonly PendingCall[]): string =>
@@ -16,6 +16,20 @@ const isSame = ({ decision, input, output }: Decision, event: DecisionEvent): bo
   (event.type !== 'approval.granted' || canonicalJson(input) === canonicalJson(event.input)) &&
   (event.type !== 'call.result' || canonicalJson(output) === canonicalJson(event.output));
 
+/** The decision as it is now: what the caller does to his objects later is no part of it. `invalid-input` for what is no plain JSON. */
+export const copyDecision = (event: DecisionEvent): DecisionEvent => {
+  const plain = <T>(value: T, name: string): T => {
+    if (isJson(value)) return structuredClone(value);
+    throw new AgentError(
+      'invalid-input',
+      `the ${name} for call ${event.callId} must be plain JSON: no undefined, date or class instance`,
+    );
+  };
+  if (event.type === 'call.result') return { ...event, output: plain(event.output, 'output') };
+  if (event.type === 'approval.rejected' || event.input === undefined) return { ...event };
+  return { ...event, input: plain(event.input, 'input') };
+};
+
 /**
  * R29: true where the decision applies, false where the same one was taken before. Anything else throws and changes nothing:
  * `unknown-call`, `call-settled`, `call-changed` (the arguments are not those that were decided on), `decision-conflict`.
@@ -25,6 +39,8 @@ export const checkDecision = (context: AgentContext, event: DecisionEvent): bool
   const call = pending.find(({ callId }) => callId === event.callId);
   if (call !== undefined) {
     if (event.type !== 'call.result' && call.needs === 'result') {
+      const taken = context.decisions.findLast(({ callId }) => callId === event.callId);
+      if (taken !== undefined && isSame(taken, event)) return false;
       throw new AgentError(
         'decision-conflict',
         `call ${event.callId} (${call.tool}) waits for a result, not for an approval; use respond()`,

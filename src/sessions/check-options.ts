@@ -26,6 +26,10 @@ const isA = (type: 'string' | 'function' | 'boolean'): Bound => ({
   holds: (value) => typeof value === type,
 });
 const isList: Bound = { says: 'an array', holds: Array.isArray };
+const functions: Bound = {
+  says: 'an array of functions',
+  holds: (value) => Array.isArray(value) && value.every((item) => typeof item === 'function'),
+};
 const isObject: Bound = { says: 'an object', holds: (value) => typeof value === 'object' && value !== null };
 const model: Bound = {
   says: 'a ChatModel: an object with a name and a generate function, such as openaiChat({ … }) gives',
@@ -88,6 +92,8 @@ const options: Record<string, Bound | Record<string, Bound>> = {
     maxRetryAfter: notNegative,
   }),
   fallback: { says: 'an array of ChatModels', holds: (value) => Array.isArray(value) && value.every(model.holds) },
+  modelMiddleware: functions,
+  toolMiddleware: functions,
   idleTimeout: positive,
   stopGrace: notNegative,
   store: isObject,

@@ -7,12 +7,13 @@ import { mayResume } from '../machines/turn-steps.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import { ownerOf, pendingOf } from '../machines/round.ts';
+import type { PendingCall } from '../tools/call.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
-import { type JsonValue, isJson } from '../messages/json.ts';
+import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { Authorize } from './agent-options.ts';
-import { checkDecision } from './check-decision.ts';
+import { checkDecision, copyDecision } from './check-decision.ts';
 import { type SessionDocument, checkRestored, documentOf, writeDocument } from './document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
 import { newId } from './new-id.ts';
@@ -152,10 +153,13 @@ export const createSession = (source: SessionSource): OwnSession => {
       look();
     });
 
-  const decide = async (event: DecisionEvent): Promise<void> => {
+  // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
+  const shown = (): PendingCall[] => structuredClone(pendingOf(context()));
+  const decide = async (given: DecisionEvent): Promise<void> => {
+    const event = copyDecision(given);
     assertOpen();
     if (!checkDecision(context(), event)) return;
-    const call = pendingOf(context()).find(({ callId }) => callId === event.callId);
+    const call = shown().find(({ callId }) => callId === event.callId);
     if (call !== undefined && source.authorize !== undefined) {
       const asked = { call, decision: decisionOf(event), ...(event.by === undefined ? {} : { by: event.by }) };
       if (!(await source.authorize(asked, liveContext))) {
@@ -190,7 +194,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       return context().messages;
     },
     get pending() {
-      return pendingOf(context());
+      return shown();
     },
     get status() {
       if (isClosed()) return 'closed';
@@ -209,15 +213,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     approve: (callId, given) => decide({ type: 'approval.granted', callId, ...given }),
     reject: (callId, given) => decide({ type: 'approval.rejected', callId, ...given }),
-    respond: async (callId, output, given) => {
-      if (!isJson(output)) {
-        throw new AgentError(
-          'invalid-input',
-          `the output for call ${callId} must be plain JSON: no undefined, date or class instance`,
-        );
-      }
-      await decide({ type: 'call.result', callId, output, ...given });
-    },
+    respond: (callId, output, given) => decide({ type: 'call.result', callId, output, ...given }),
     cancel: async (callId) => {
       assertOpen();
       const call = ownerOf(context().round, callId);
