@@ -117,7 +117,8 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
       // limits and ends
       isStopping: ({ context }) => context.turn.stopping !== undefined && context.turn.stopping.limit === undefined,
       isOverdue: ({ context }) => context.turn.stopping?.limit === 'deadline',
-      isPastDeadline: ({ context }) => limitSteps.isPastDeadline(context.turn, rules),
+      // A stop that is under way already says how the turn ends.
+      isPastDeadline: ({ context: { turn } }) => turn.stopping === undefined && limitSteps.isPastDeadline(turn, rules),
       loops: ({ context: { turn } }) => rules.loopDetection.stop && turn.repeats.count >= rules.loopDetection.threshold,
       tooManyErrors: ({ context: { turn } }) =>
         turn.consecutiveErrors > limitsOf(turn, rules.limits).maxConsecutiveErrors,

@@ -4,9 +4,9 @@ import type { OutputCheck } from '../actors/check-output.ts';
 import { addUsage } from '../messages/usage.ts';
 import {
   type AgentContext,
+  type Decision,
   type Queued,
   type UserMessageEvent,
-  decisionOf,
   enqueue as enqueueMessage,
   logDecision,
   withdrawDecision,
@@ -18,10 +18,19 @@ import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
 import { changeCall, nestedState, ownerOf, pendingOf, specsOf, startable } from './round.ts';
 import { type AgentActors, agentGuards } from './agent-guards.ts';
+import type { ChartEvent } from './chart-event.ts';
 import type { AgentRules } from './rules.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { LimitName } from './turn.ts';
 import { resultOf } from './turn-result.ts';
+
+const responseOf = ({ callId, decision, by, reason }: Decision): ChartEvent => ({
+  type: 'approval-response',
+  callId,
+  decision,
+  ...(by === undefined ? {} : { by }),
+  ...(reason === undefined ? {} : { reason }),
+});
 
 const openCalls = (context: AgentContext): string[] =>
   (context.round?.calls ?? []).filter((call) => call.phase !== 'settled').map((call) => call.callId);
@@ -169,6 +178,10 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         if (waiting?.refusedEdit !== undefined && call.phase === 'validating') {
           enqueue.assign(withdrawDecision(context, callId));
         }
+        const decided = context.decisions.findLast((each) => each.callId === callId);
+        if (call.phase === 'validating' && decided?.edited === true && phase !== 'awaiting-decision') {
+          enqueue.emit(responseOf(decided));
+        }
         if (phase === 'awaiting-decision' && waiting !== undefined) {
           enqueue.emit({ type: 'approval-request', callId, tool: call.tool, waiting });
         }
@@ -189,15 +202,14 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         for (const id of ids) enqueue.sendTo(id, { type: 'call.start' });
       }),
       decide: enqueueActions(({ context, enqueue }, event: DecisionEvent) => {
-        enqueue.assign(logDecision(context, event, rules.now()));
-        enqueue.sendTo(ownerOf(context.round, event.callId)?.callId ?? event.callId, event);
-        enqueue.emit({
-          type: 'approval-response',
-          callId: event.callId,
-          decision: decisionOf(event),
-          ...(event.by === undefined ? {} : { by: event.by }),
-          ...(event.type === 'approval.rejected' && event.reason !== undefined ? { reason: event.reason } : {}),
-        });
+        const step = logDecision(context, event, rules.now());
+        const decided = step.decisions?.at(-1);
+        const owner = ownerOf(context.round, event.callId)?.callId ?? event.callId;
+        enqueue.assign(step);
+        enqueue.sendTo(owner, event);
+        // An edit is told once its check has taken it; one inside an agent is checked down there.
+        const isUnchecked = decided?.edited === true && owner === event.callId;
+        if (decided !== undefined && !isUnchecked) enqueue.emit(responseOf(decided));
       }),
       cancelCall: enqueueActions(({ context, enqueue }, { callId }: { callId: string }) => {
         enqueue.sendTo(ownerOf(context.round, callId)?.callId ?? callId, { type: 'call.cancel', callId });

@@ -15,7 +15,7 @@ import { wrapModel } from '../models/model-middleware.ts';
 import { wrapTools } from '../tools/tool-middleware.ts';
 import { type Message, textOf } from '../messages/message.ts';
 import type { Tool } from '../tools/tool.ts';
-import { createOutputTool } from '../tools/output-tool.ts';
+import { createOutputTool, outputToolName } from '../tools/output-tool.ts';
 import { createToolFinder, definitionOf } from '../tools/tool-finder.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
@@ -44,7 +44,10 @@ export const assemble = (options: AgentOptions): Assembly => {
   const isAnswerTool = answer !== undefined && model.canOutput !== true;
   const given = options.tools ?? [];
   const listed = isAnswerTool ? [...given, answer] : given;
-  const tools = createToolFinder(createToolRegistry(listed, options.extraTools));
+  const tools = createToolFinder(
+    createToolRegistry(listed, options.extraTools),
+    isAnswerTool ? outputToolName : undefined,
+  );
   const rules = rulesOf(options, tools, clock);
   const agentAbove = (call: AnyActorRef): AgentContext | undefined =>
     call._parent === undefined ? undefined : contextOf(call._parent);

@@ -1,6 +1,6 @@
 import { AgentError } from '../errors.ts';
 import { isPlainObject } from '../messages/json.ts';
-import type { Limits } from '../machines/turn.ts';
+import type { RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 
 type Bound = { says: string; holds: (value: unknown) => boolean };
@@ -150,17 +150,22 @@ export const checkOptions = (given: AgentOptions): void => {
   checkFields(given, options, 'createAgent', '');
 };
 
+const runOptions = {
+  session: either(isA('string'), isObject),
+  signal: {
+    says: 'an AbortSignal',
+    holds: (value) => typeof value === 'object' && value !== null && 'addEventListener' in value,
+  },
+  context: { says: 'anything', holds: () => true },
+  inspect: either(isA('function'), isObject),
+  limits,
+  toolChoice,
+  settings: isObject,
+} satisfies Record<keyof RunOptions, Bound | Record<string, Bound>>;
+
 /** The same for what a caller sets for one turn. */
-export const checkTurnOptions = (given: {
-  limits?: Partial<Limits> | undefined;
-  toolChoice?: unknown;
-  settings?: unknown;
-}): void => {
-  const { limits: turnLimits, toolChoice: choice, settings } = given;
-  checkFields(
-    { limits: turnLimits, toolChoice: choice, settings },
-    { limits, toolChoice, settings: isObject },
-    'run',
-    '',
-  );
+export const checkRunOptions = (given: RunOptions): void => {
+  if (!isPlainObject(given))
+    throw new AgentError('invalid-option', `run: options must be an object, got ${show(given)}`);
+  checkFields(given, runOptions, 'run', '');
 };

@@ -7,7 +7,7 @@ import type { Agent, OpenOptions, RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { createAgentTool } from './agent-tool.ts';
 import { assemble } from './assemble.ts';
-import { checkOptions, checkTurnOptions } from './check-options.ts';
+import { checkOptions, checkRunOptions } from './check-options.ts';
 import { type OwnSession, createSession } from './create-session.ts';
 import { readDocument, unknownStates } from './document.ts';
 import { memoryStore } from './memory-store.ts';
@@ -17,7 +17,6 @@ import { streamTurn } from './stream-turn.ts';
 
 /** What is set for this turn alone, or undefined. */
 const turnOptionsOf = ({ limits, toolChoice, settings }: RunOptions): TurnOptions | undefined => {
-  checkTurnOptions({ limits, toolChoice, settings });
   if (limits === undefined && toolChoice === undefined && settings === undefined) return undefined;
   return {
     ...(limits === undefined ? {} : { limits }),
@@ -33,7 +32,11 @@ const openOptionsOf = (given: OpenOptions): OpenOptions => ({
 
 const runIn = async (session: OwnSession, messages: Message[], given: RunOptions): Promise<RunResult> => {
   const { signal } = given;
-  const posted = session.post(messages, 'queue', turnOptionsOf(given));
+  const posted = session.post(messages, {
+    mode: 'queue',
+    turn: turnOptionsOf(given),
+    ...('context' in given ? { context: given.context } : {}),
+  });
   const stop = (): void => {
     posted.withdraw('aborted');
   };
@@ -83,10 +86,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const open = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
     assertOpen();
     const known = live.get(id)?.deref();
-    const session =
-      known !== undefined && known.status !== 'closed' ? known : await (opening.get(id) ?? begin(id, extra));
-    if ('context' in extra) session.setContext(extra.context);
-    return session;
+    if (known !== undefined && known.status !== 'closed') return known;
+    return opening.get(id) ?? begin(id, extra);
   };
   // Whoever asks for the same session while it loads gets the same object.
   const begin = (id: string, extra: OpenOptions): Promise<OwnSession> => {
@@ -104,9 +105,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         'run: option "session" is no session; use agent.open() or agent.restore()',
       );
     }
-    const own = session as OwnSession;
-    if ('context' in extra) own.setContext(extra.context);
-    return own;
+    return session as OwnSession;
   };
 
   const close = async (): Promise<void> => {
@@ -121,17 +120,23 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     name,
     machine,
     run: async (input, given = {}) => {
+      checkRunOptions(given);
       const messages = checkMessages(input);
       return runIn(await sessionFor(given), messages, given);
     },
     stream: (input, given = {}) =>
       streamTurn(async (attach) => {
+        checkRunOptions(given);
         const messages = checkMessages(input);
         const session = await sessionFor(given);
         attach(session);
         return runIn(session, messages, given);
       }),
-    open: async (id = newId(), extra = {}) => open(id, openOptionsOf(extra)),
+    open: async (id = newId(), extra = {}) => {
+      const session = await open(id, openOptionsOf(extra));
+      if ('context' in extra) session.setContext(extra.context);
+      return session;
+    },
     asTool: (offered) => createAgentTool(machine, offered),
     restore: (document, extra = {}) => restore(document, openOptionsOf(extra)),
     close,

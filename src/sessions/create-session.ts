@@ -16,6 +16,7 @@ import type { Authorize } from './agent-options.ts';
 import { checkDecision, copyDecision } from './check-decision.ts';
 import { type SessionDocument, checkRestored, documentOf, writeDocument } from './document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
+import { createLiveContext } from './live-context.ts';
 import { newId } from './new-id.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 import type { SessionStore } from './store.ts';
@@ -44,8 +45,7 @@ export interface OwnSession extends Session {
   setContext(context: unknown): void;
   post(
     messages: Message[],
-    mode: 'queue' | 'steer',
-    options?: TurnOptions,
+    options: { mode: 'queue' | 'steer'; turn?: TurnOptions | undefined; context?: unknown },
   ): Posted & { withdraw(reason: string): void };
   /** A failed turn is thrown, every other one is given, with its structured answer parsed. */
   finish(result: TurnResult): Promise<RunResult>;
@@ -65,7 +65,7 @@ const quiet = (inspect: Inspector) => (event: InspectionEvent) => {
 export const createSession = (source: SessionSource): OwnSession => {
   const { document, store } = source;
   const createdAt = document?.createdAt ?? Date.now();
-  let liveContext = source.context;
+  const liveContext = createLiveContext(source.context);
   let isOver = false;
   let wasWaiting = false;
   let crash: AgentError | undefined;
@@ -91,7 +91,27 @@ export const createSession = (source: SessionSource): OwnSession => {
   const feed = createEventFeed(actor);
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
-  const save = (): Promise<void> => store.save(documentOf(actor, { agent: source.agent, createdAt }));
+  let saving: Promise<void> | undefined;
+  let nextSave: Promise<void> | undefined;
+  const write = async (): Promise<void> => {
+    nextSave = undefined;
+    if (!isOver) await store.save(documentOf(actor, { agent: source.agent, createdAt }));
+  };
+  const keepTrack = (work: Promise<void>): Promise<void> => {
+    const over = work
+      .catch(() => undefined)
+      .then(() => {
+        if (saving === over) saving = undefined;
+      });
+    saving = over;
+    return work;
+  };
+  // One at a time, so that no store gets an older state after a newer one; a save that has to wait takes the newest state then.
+  const save = (): Promise<void> => {
+    if (saving === undefined) return keepTrack(write());
+    nextSave ??= keepTrack(saving.then(write));
+    return nextSave;
+  };
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
   const wake = (): void => {
     for (const watcher of watchers) watcher();
@@ -100,11 +120,12 @@ export const createSession = (source: SessionSource): OwnSession => {
   attachHost(actor, {
     hasReaders: feed.hasReaders,
     emit: feed.publish,
-    context: () => liveContext,
+    context: liveContext.current,
     running,
     barrier: () => (store.durable ? save() : undefined),
   });
   actor.on('*', (event) => {
+    liveContext.hear(event);
     turns.hear(event);
     feed.publish(event);
   });
@@ -162,7 +183,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     const call = shown().find(({ callId }) => callId === event.callId);
     if (call !== undefined && source.authorize !== undefined) {
       const asked = { call, decision: decisionOf(event), ...(event.by === undefined ? {} : { by: event.by }) };
-      if (!(await source.authorize(asked, liveContext))) {
+      if (!(await source.authorize(asked, liveContext.current()))) {
         throw new AgentError(
           'not-authorized',
           `${event.by ?? 'nobody in particular'} may not decide on call ${event.callId} (${call.tool})`,
@@ -206,7 +227,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
     send: (message, { mode = 'queue' } = {}) => {
       try {
-        return session.post(checkMessages(message), mode).fate;
+        return session.post(checkMessages(message), { mode }).fate;
       } catch (error) {
         return Promise.reject(error as Error);
       }
@@ -245,6 +266,8 @@ export const createSession = (source: SessionSource): OwnSession => {
       return session.finish(result);
     },
     finish: async ({ output, ...result }) => {
+      // A turn is over for its caller when it is saved; a save that failed is told as an event.
+      await saving;
       if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
       return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
     },
@@ -255,19 +278,18 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (isClosed()) reader.close();
       return reader;
     },
-    setContext: (value) => {
-      liveContext = value;
-    },
-    post: (messages, mode, turnOptions) => {
+    setContext: liveContext.setDefault,
+    post: (messages, { mode, turn, ...given }) => {
       assertOpen();
       const id = newId();
       const posted = turns.expect(id);
+      if ('context' in given) liveContext.giveWith(id, given.context);
       actor.send({
         type: 'user.message',
         id,
         mode,
         messages,
-        ...(turnOptions === undefined ? {} : { options: turnOptions }),
+        ...(turn === undefined ? {} : { options: turn }),
       });
       // Queued behind somebody's decision: the caller learns that it waits, the message stays.
       if (now().hasTag('waiting')) turns.pause(now().context.turn.number, pendingResult());
@@ -286,6 +308,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       feed.close();
       turns.fail(closed());
       wake();
+      await saving;
       await store.save(last);
     },
   };

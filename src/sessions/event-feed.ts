@@ -62,21 +62,38 @@ const createReader = (onEnd: () => void, onLeave: () => void): EventReader & { p
   };
 };
 
+/** What the chart says of a state that it has entered; everything else it says of the step there. */
+const beginnings = new Set<AgentEvent['type']>(['step-start', 'tool-call', 'approval-request', 'finish']);
+
 /** Transitions are watched only while somebody reads: inspection costs every actor of the session. */
 export const createEventFeed = (actor: AnyActorRef): EventFeed => {
   const readers = new Set<ReturnType<typeof createReader>>();
   let watching: Subscription | undefined;
   let before = '';
 
-  const publish = (event: AgentEvent): void => {
+  let steps: AgentEvent[] = [];
+
+  const push = (event: AgentEvent): void => {
     for (const reader of readers) reader.push(event);
+  };
+  const pushSteps = (): void => {
+    for (const step of steps) push(step);
+    steps = [];
+  };
+  // XState tells all steps that an event caused first and what the chart says of them afterwards. Here the steps stand between what
+  // caused them and what begins with them.
+  const publish = (event: AgentEvent): void => {
+    if (beginnings.has(event.type)) pushSteps();
+    push(event);
   };
   const watch = (event: InspectionEvent): void => {
     // An inspector that throws would lose the transition.
     try {
-      if (event.type !== '@xstate.microstep' || event.actorRef !== actor) return;
+      if (event.actorRef !== actor) return;
+      if (event.type === '@xstate.snapshot') pushSteps();
+      if (event.type !== '@xstate.microstep') return;
       const to = statePath(valueOf(event.snapshot));
-      if (to !== before) publish({ type: 'transition', from: before, to, event: event.event.type });
+      if (to !== before) steps.push({ type: 'transition', from: before, to, event: event.event.type });
       before = to;
     } catch {
       // Nobody is told: a picture is worth less than the run.
@@ -100,6 +117,7 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
       return reader;
     },
     close: () => {
+      pushSteps();
       for (const reader of readers) reader.close();
     },
   };

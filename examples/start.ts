@@ -1,0 +1,77 @@
+// `npm start`: an agent on the screen. It compares two cities at once, asks before it books, and can be left and resumed.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Session } from 'agentchart';
+import { chooseModel } from './terminal/choose-model.ts';
+import { type Decider, createDecider } from './terminal/create-decider.ts';
+import { createPrinter } from './terminal/create-printer.ts';
+import { escapeText } from './terminal/escape-text.ts';
+import { leaveFileOnInterrupt } from './terminal/leave-file-on-interrupt.ts';
+import { runMain } from './terminal/run-main.ts';
+import { saveSession } from './terminal/save-session.ts';
+
+import { createTripAgent, tripQuestion } from './trip.ts';
+
+const usage = `npm start -- [question]       ask the trip agent
+  --yes                       approve what needs approval
+  --no, --reason TEXT         reject it
+  --resume FILE               go on with a session that Ctrl-C left`;
+
+const options = {
+  yes: { type: 'boolean' },
+  no: { type: 'boolean' },
+  reason: { type: 'string' },
+  resume: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** Shows every event until the turn rests, and decides what waits on the way. */
+const follow = async (session: Session, decide: Decider, question: string | undefined): Promise<void> => {
+  const printer = createPrinter();
+  const decideAll = async (): Promise<void> => {
+    printer.endText();
+    for (let [call] = session.pending; call !== undefined; [call] = session.pending) await decide(session, call);
+  };
+  const events = session.events();
+  if (question !== undefined) await session.send(question);
+  if (session.status === 'settled') {
+    console.log(escapeText((await session.settled()).text));
+    return;
+  }
+  if (session.status === 'waiting') await decideAll();
+  for await (const event of events) {
+    printer.event(event);
+    if (event.type !== 'finish') continue;
+    if (event.result.outcome.type !== 'pending') break;
+    await decideAll();
+  }
+  printer.endText();
+};
+
+const main = async (): Promise<number> => {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const { model, about, close } = await chooseModel();
+  console.log(about);
+  try {
+    const agent = createTripAgent(model);
+    const { resume } = values;
+    const question = resume === undefined ? positionals.join(' ') || tripQuestion : undefined;
+    const session = resume === undefined ? await agent.open() : agent.restore(readFileSync(resume, 'utf8'));
+    console.log(question === undefined ? `Going on with ${resume}\n` : `You:   ${question}\n`);
+    leaveFileOnInterrupt(session, resume ?? `.sessions/${session.id}.json`);
+    await follow(session, createDecider(values), question);
+    if (resume !== undefined) saveSession(resume, session);
+    const { outcome, iterations, usage: tokens } = await session.settled();
+    const counted = tokens.totalTokens === undefined ? '' : `; tokens: ${tokens.totalTokens}`;
+    console.log(`\n(${outcome.type}; rounds of tool calls: ${iterations}${counted})`);
+    return outcome.type === 'answered' ? 0 : 1;
+  } finally {
+    await close();
+  }
+};
+
+await runMain(main);

@@ -1,0 +1,79 @@
+import { createInterface } from 'node:readline/promises';
+import { styleText } from 'node:util';
+import { AgentError, type PendingCall, type Session } from 'agentchart';
+import { escapeJson, escapeText } from './escape-text.ts';
+
+export interface DecisionFlags {
+  yes?: boolean | undefined;
+  no?: boolean | undefined;
+  reason?: string | undefined;
+}
+
+/** Decides on one call that waits. */
+export type Decider = (session: Session, call: PendingCall) => Promise<void>;
+
+const ask = async (question: string, prefill = ''): Promise<string> => {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  // A terminal in raw mode sends no signal by itself.
+  const interrupt = (): boolean => process.kill(process.pid, 'SIGINT');
+  terminal.on('SIGINT', interrupt);
+  try {
+    const answer = terminal.question(question);
+    terminal.write(prefill);
+    return await answer;
+  } catch {
+    // Ctrl-D: nobody will answer here. Leave as with Ctrl-C.
+    interrupt();
+    return await new Promise(() => undefined);
+  } finally {
+    terminal.close();
+  }
+};
+
+const decideOnce = async (session: Session, { callId, input, inputHash }: PendingCall): Promise<boolean> => {
+  const key = (await ask('         [a]pprove, [e]dit, [r]eject? ')).trim().toLowerCase();
+  if (key === 'a') await session.approve(callId, { inputHash });
+  else if (key === 'r') await session.reject(callId, { inputHash, reason: await ask('         Reason: ') });
+  else if (key === 'e') {
+    const edited = await ask('         Arguments: ', escapeJson(input));
+    await session.approve(callId, { inputHash, input: JSON.parse(edited) });
+  } else return false;
+  return true;
+};
+
+const onKeyboard: Decider = async (session, call) => {
+  for (;;) {
+    try {
+      if (await decideOnce(session, call)) return;
+    } catch (error) {
+      const isMistake = error instanceof SyntaxError || (error instanceof AgentError && error.code === 'invalid-input');
+      if (!isMistake) throw error;
+      console.log(styleText('red', `         ${escapeText(error.message)}`));
+    }
+  }
+};
+
+const hasKeyboard = (): boolean => process.stdin.isTTY && !process.env['CI'];
+
+/** By flag, else by a human at the keyboard; where there is neither it approves, and says so. */
+export const createDecider = ({ yes, no, reason }: DecisionFlags): Decider => {
+  const announce = ({ tool, input }: PendingCall, how: string): void =>
+    console.log(`         ${styleText('yellow', '?')} ${escapeText(tool)} ${escapeJson(input)} needs approval${how}`);
+
+  return async (session, call) => {
+    const { callId, inputHash } = call;
+    if (no || reason !== undefined) {
+      announce(call, ': rejected by flag');
+      return session.reject(callId, { inputHash, ...(reason === undefined ? {} : { reason }) });
+    }
+    if (!yes && hasKeyboard()) {
+      announce(call, '.');
+      return onKeyboard(session, call);
+    }
+    announce(
+      call,
+      yes ? ': approved by flag' : ': approved, for there is no keyboard here to ask (see --no, --reason)',
+    );
+    return session.approve(callId, { inputHash });
+  };
+};

@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startChatServer } from './chat-server.ts';
+import { readmeBlocks } from './readme-blocks.ts';
+import { emptyFolder, exampleArgs, runExample, startExample, watch } from './run-example.ts';
+
+const untimed = (text: string): string[] => text.split('\n').map((line) => line.replace(/^ *\d+\.\d\ds/, ''));
+
+const statesIn = (stdout: string): string[] => [...stdout.matchAll(/● (\S+)/g)].map(([, state]) => String(state));
+
+test.concurrent('without keys it shows states, two calls at once, an approval and the answer, and ends with status 0', async () => {
+  const { status, stdout, stderr } = await runExample('start.ts', [], { cwd: await emptyFolder() });
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^Model: a scripted one on this machine/);
+  expect(statesIn(stdout)).toEqual([
+    'thinking.asking',
+    'acting',
+    'observing.counting',
+    'thinking.asking',
+    'acting',
+    'awaiting-approval',
+    'acting',
+    'observing.counting',
+    'thinking.asking',
+    'done.answered',
+  ]);
+  const calls = [...stdout.matchAll(/([→←]) GetWeather/g)].map(([, arrow]) => arrow);
+  expect(calls).toEqual(['→', '→', '←', '←']);
+  expect(stdout).toContain('→ GetWeather {"location":"Suzhou"}');
+  expect(stdout).toContain('needs approval: approved, for there is no keyboard here to ask');
+  expect(stdout).toContain('← BookTrain ok {"train":"G7349","to":"Hangzhou","seats":1,"price":73}');
+  expect(stdout).toContain('Agent: Suzhou: light rain, 80 % rain; Hangzhou: partly cloudy, 10 % rain. Your train');
+  expect(stdout).not.toContain('\u001b');
+  // What the README shows of it is what it shows.
+  const shown = untimed(readmeBlocks('text').join('')).filter((line) => !['', '…'].includes(line.trim()));
+  expect(shown.length).toBeGreaterThan(5);
+  expect(untimed(stdout)).toEqual(expect.arrayContaining(shown));
+  expect(status).toBe(0);
+});
+
+test.concurrent('a rejection by flag reaches the model with its reason', async () => {
+  const { status, stdout } = await runExample('start.ts', ['--reason', 'too dear'], { cwd: await emptyFolder() });
+  expect(stdout).toContain('← BookTrain rejected Tool call invocation rejected. too dear');
+  expect(stdout).toContain('I have booked nothing');
+  expect(status).toBe(0);
+});
+
+test.concurrent('with MODEL, API_KEY and OPENAI_URL it talks to that provider, and no text of it moves the cursor', async () => {
+  const { env, requests } = await startChatServer(() => 'Stay \u001b[2J at \u009b home\u202e.\r');
+  const { status, stdout } = await runExample('start.ts', ['Shall', 'I', 'go?'], { cwd: await emptyFolder(), env });
+  expect(stdout).toContain('Model: test-model at 127.0.0.1:');
+  expect(stdout).toContain('Agent: Stay \\u001b[2J at \\u009b home\\u202e.\\u000d');
+  expect(status).toBe(0);
+  expect(requests).toHaveLength(1);
+  const [request] = requests;
+  expect(request?.headers.authorization).toBe('Bearer test-key');
+  expect(request?.body).toMatchObject({ model: 'test-model', stream: true });
+  expect(request?.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'Shall I go?' });
+  expect(request?.body.tools).toHaveLength(2);
+});
+
+test.concurrent('an error of the provider is shown as text, with status 1', async () => {
+  const { env } = await startChatServer(() => ({ status: 401, message: 'this key is not valid' }));
+  const { status, stderr } = await runExample('start.ts', [], { cwd: await emptyFolder(), env });
+  expect(stderr).toContain('this key is not valid');
+  expect(stderr).not.toMatch(/\.ts:\d/);
+  expect(status).toBe(1);
+});
+
+test.concurrent('Ctrl-C while the model is silent leaves a file, and --resume asks again', async () => {
+  let isSilent = true;
+  const { env, requests } = await startChatServer(() => (isSilent ? undefined : 'Here I am.'));
+  const cwd = await emptyFolder();
+  const { child, shows, finished } = startExample('start.ts', ['hello'], { cwd, env });
+  await shows('● thinking.asking');
+  child.kill('SIGINT');
+  const { status, stdout } = await finished;
+  expect(status).toBe(130);
+  const file = /npm start -- --resume (\S+)/.exec(stdout)?.[1] ?? '';
+  expect(await readdir(join(cwd, '.sessions'))).toEqual([file.replace('.sessions/', '')]);
+  isSilent = false;
+  const resumed = await runExample('start.ts', ['--resume', file], { cwd, env });
+  expect(resumed.stdout).toContain('Agent: Here I am.');
+  expect(resumed.status).toBe(0);
+  expect(requests.at(-1)?.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'hello' });
+});
+
+const hasPseudoTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
+
+test
+  .runIf(hasPseudoTerminal)
+  .concurrent('Ctrl-C while it asks at the keyboard leaves a file, and --resume asks again', async () => {
+    const cwd = await emptyFolder();
+    const quoted = [process.execPath, ...exampleArgs('start.ts', [])].map((word) => `'${word}'`).join(' ');
+    const first = watch('script', ['-qefc', quoted, '/dev/null'], { cwd });
+    await first.shows('[r]eject?');
+    first.child.stdin?.write('\u0003');
+    const { stdout } = await first.finished;
+    const file = /--resume (\.sessions\/[\w-]+\.json)/.exec(stdout)?.[1] ?? 'no file';
+    expect(JSON.parse(await readFile(join(cwd, file), 'utf8')).snapshot.value).toBe('awaiting-approval');
+
+    const second = watch('script', ['-qefc', `${quoted} --resume ${file}`, '/dev/null'], { cwd });
+    await second.shows('[r]eject?');
+    second.child.stdin?.write('a\r');
+    const resumed = await second.finished;
+    expect(resumed.stdout).toContain('Your train G7349 to Hangzhou is booked');
+    expect(resumed.stdout).not.toContain('→ GetWeather');
+    expect(resumed.status).toBe(0);
+
+    const third = await runExample('start.ts', ['--resume', file], { cwd });
+    expect(third.stdout).not.toContain('BookTrain');
+    expect(third.status).toBe(0);
+  });

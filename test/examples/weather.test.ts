@@ -1,0 +1,39 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startChatServer } from './chat-server.ts';
+import { emptyFolder, runExample } from './run-example.ts';
+
+test.concurrent('the weather example answers with advice from the scripted model, and says that it is one', async () => {
+  const { status, stdout, stderr } = await runExample('weather.ts', [], { cwd: await emptyFolder() });
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^Model: a scripted one on this machine/);
+  expect(stdout).toContain('苏州现在小雨，气温 16 °C。建议穿一件薄外套');
+  expect(stdout).toContain('rounds of tool calls: 1');
+  expect(status).toBe(0);
+});
+
+test.concurrent('the weather example asks the provider that a .env file names', async () => {
+  const { env, requests } = await startChatServer(() => '带伞。');
+  const cwd = await emptyFolder();
+  const lines = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  await writeFile(join(cwd, '.env'), lines.join('\n'));
+  const { status, stdout } = await runExample('weather.ts', [], { cwd });
+  expect(stdout).toContain('Model: test-model at 127.0.0.1:');
+  expect(stdout).toContain('带伞。');
+  expect(status).toBe(0);
+  expect(requests.map(({ path, headers, body }) => [path, headers.authorization, body.model])).toEqual([
+    ['/v1/chat/completions', 'Bearer test-key', 'test-model'],
+  ]);
+  expect(requests[0]?.body.messages.at(-1)?.content).toBe('根据当前苏州的天气给我一些穿衣建议。');
+});
+
+test.concurrent.each([
+  [{ MODEL: 'm' }, 'Set API_KEY and OPENAI_URL as well'],
+  [{ MODEL: 'm', API_KEY: 'k', OPENAI_URL: 'localhost' }, 'Set OPENAI_URL to a base URL such as'],
+])('with %j in the environment it says what to set', async (env, message) => {
+  const { status, stderr } = await runExample('weather.ts', [], { cwd: await emptyFolder(), env });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toMatch(/\.ts:\d/);
+  expect(status).toBe(2);
+});
