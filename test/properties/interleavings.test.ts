@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ModelError } from '../../src/models/model-error.ts';
-import type { ChatModel, ModelReply } from '../../src/models/chat-model.ts';
+import type { ChatModel, ModelReply, ModelRequest } from '../../src/models/chat-model.ts';
 import { violations } from '../../src/messages/violations.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { Session } from '../../src/sessions/session.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { strictRefusals } from '../support/strict-history.ts';
 import { call, calls, outsideTool, toolOf } from '../support/tools.ts';
 
 const unhandled: unknown[] = [];
@@ -127,10 +128,11 @@ const plan = fc.record({
 });
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
 
-/** Gives the plan's answers, each after some hops, then the same text for ever. */
-const plannedModel = ({ answers }: Plan): ChatModel => {
+/** Gives the plan's answers, each after some hops, then the same text for ever. `wrong` hears what a strict provider would refuse. */
+const plannedModel = ({ answers }: Plan, wrong: string[]): ChatModel => {
   let next = 0;
-  const ask = async (signal: AbortSignal): Promise<ModelReply> => {
+  const ask = async ({ messages }: ModelRequest, signal: AbortSignal): Promise<ModelReply> => {
+    wrong.push(...strictRefusals(messages));
     const step = answers[next];
     next += 1;
     await hops(step?.hops ?? 0);
@@ -142,10 +144,10 @@ const plannedModel = ({ answers }: Plan): ChatModel => {
   };
   return {
     name: 'planned',
-    generate: (_, { signal }) => ask(signal),
-    stream: async function* (_, { signal }) {
+    generate: (request, { signal }) => ask(request, signal),
+    stream: async function* (request, { signal }) {
       yield { type: 'text-delta', text: 'partial' };
-      yield { type: 'finish', reply: await ask(signal) };
+      yield { type: 'finish', reply: await ask(request, signal) };
     },
   };
 };
@@ -180,9 +182,10 @@ const driveToRest = async (session: Session, clock: ManualClock): Promise<void> 
 
 const follow = async (given: Plan): Promise<void> => {
   const clock = manualClock();
+  const wrong: string[] = [];
   const { concurrency, hold, onMessage, expireAfter, onLimit, maxIterations, maxConsecutiveErrors } = given;
   const agent = createAgent({
-    model: plannedModel(given),
+    model: plannedModel(given, wrong),
     tools,
     clock,
     concurrency,
@@ -192,7 +195,6 @@ const follow = async (given: Plan): Promise<void> => {
     stopOnUnknownTool: given.stopOnUnknownTool,
     retry: { attempts: 2 },
   });
-  const wrong: string[] = [];
   const watch = (session: Session): void => {
     session.actor.subscribe({
       next: ({ context }) => {
@@ -273,8 +275,8 @@ const follow = async (given: Plan): Promise<void> => {
   expect(clock.timers).toBe(0);
 };
 
-test('R6, R35, R38: whatever comes in whatever order, every snapshot is a whole history and the session comes to rest', async () => {
-  await fc.assert(fc.asyncProperty(plan, follow), { numRuns: Number(process.env['RUNS'] ?? 300) });
+test('R6, R35, R38: whatever comes in whatever order, every snapshot is a whole history, a strict provider takes every request, and the session comes to rest', async () => {
+  await fc.assert(fc.asyncProperty(plan, follow), { numRuns: Number(process.env['RUNS'] ?? 500) });
   await breath();
   expect(unhandled).toEqual([]);
 }, 600_000);
