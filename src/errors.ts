@@ -22,6 +22,9 @@ export type AgentErrorCode =
   // models
   | 'model-request-failed'
   | 'model-stream-broken'
+  | 'mcp-unreachable'
+  | 'mcp-invalid-answer'
+  | 'mcp-closed'
   // sessions and decisions
   | 'invalid-document'
   | 'newer-document'
