@@ -1,15 +1,15 @@
-import { OpenAI } from 'openai';
-import { AgentError } from '../../errors.ts';
+import type { OpenAI } from 'openai';
+import {
+  checkOptions,
+  invalidOption,
+  serverKinds,
+  serverOf,
+  type OptionKinds,
+  type ServerOptions,
+} from './client-options.ts';
 import type { Dialect } from './request-body.ts';
 
-export interface OpenAIChatOptions {
-  model: string;
-  /** Default: `OPENAI_API_KEY`. Not needed with a base URL other than OpenAI's: local servers have none. */
-  apiKey?: string;
-  /** Default: `OPENAI_BASE_URL`, else OpenAI's. */
-  baseURL?: string;
-  /** A client of the `openai` package, for everything else: headers, proxies, Azure. In place of `apiKey` and `baseURL`. */
-  client?: OpenAI;
+export interface OpenAIChatOptions extends ServerOptions {
   /**
    * The key under which fields of this provider ride along in messages; they go back to the same key only. Default: `openai` for
    * OpenAI's own URL, else the host (with port) of the base URL.
@@ -35,10 +35,7 @@ export interface OpenAIChatOptions {
 }
 
 const kinds = {
-  model: 'string',
-  apiKey: 'string',
-  baseURL: 'string',
-  client: 'object',
+  ...serverKinds,
   provider: 'string',
   echoReasoning: 'boolean',
   maxTokensField: 'string',
@@ -47,50 +44,9 @@ const kinds = {
   strict: 'boolean',
   canOutput: 'boolean',
   needsTools: 'boolean',
-} as const satisfies Record<keyof OpenAIChatOptions, 'string' | 'boolean' | 'object'>;
+} as const satisfies OptionKinds<OpenAIChatOptions>;
 
-const invalid = (message: string, cause?: unknown): AgentError =>
-  new AgentError('invalid-option', `openaiChat: ${message}`, cause === undefined ? undefined : { cause });
-
-const checkOptions = (options: OpenAIChatOptions): void => {
-  const known = new Map<string, string>(Object.entries(kinds));
-  for (const [name, value] of Object.entries(options)) {
-    const kind = known.get(name);
-    if (kind === undefined) throw invalid(`unknown option "${name}"; known: ${[...known.keys()].join(', ')}`);
-    if (value === null || (value !== undefined && typeof value !== kind)) {
-      throw invalid(`option "${name}" must be of type ${kind}, not ${value === null ? 'null' : typeof value}`);
-    }
-  }
-  if (!options.model) throw invalid('option "model" is missing; name the model, such as { model: "gpt-5-mini" }');
-  const { client, apiKey, baseURL, maxTokensField } = options;
-  if (client !== undefined && (apiKey ?? baseURL) !== undefined) {
-    throw invalid('give either "client" or "apiKey" and "baseURL"; set the key and the URL on the client');
-  }
-  if (maxTokensField !== undefined && !['max_completion_tokens', 'max_tokens'].includes(maxTokensField)) {
-    throw invalid(`option "maxTokensField" must be max_completion_tokens or max_tokens, not "${maxTokensField}"`);
-  }
-  if (baseURL !== undefined && !URL.canParse(baseURL)) {
-    throw invalid(`option "baseURL" must be a URL, such as http://localhost:11434/v1, not "${baseURL}"`);
-  }
-};
-
-const openaiHost = 'api.openai.com';
-const hostOf = (client: OpenAI): string => (URL.canParse(client.baseURL) ? new URL(client.baseURL).host : 'unknown');
-
-const createClient = ({ apiKey, baseURL }: OpenAIChatOptions): OpenAI => {
-  // Retries are the chart's, where they can be seen and stopped.
-  const common = { maxRetries: 0, ...(baseURL === undefined ? {} : { baseURL }) };
-  try {
-    return new OpenAI({ ...common, ...(apiKey === undefined ? {} : { apiKey }) });
-  } catch (error) {
-    const keyless = new OpenAI({ ...common, apiKey: 'none', defaultHeaders: { Authorization: null } });
-    if (hostOf(keyless) !== openaiHost) return keyless;
-    throw invalid(
-      'no API key; set OPENAI_API_KEY, or give "apiKey", or the "baseURL" of a server that needs none',
-      error,
-    );
-  }
-};
+const name = 'openaiChat';
 
 export interface ChatSetup {
   client: OpenAI;
@@ -102,18 +58,23 @@ export interface ChatSetup {
 
 /** Checks the options and fills in what was not said. Throws `AgentError` with code `invalid-option`. */
 export const chatSetup = (options: OpenAIChatOptions): ChatSetup => {
-  checkOptions(options);
-  const client = options.client ?? createClient(options);
-  const host = hostOf(client);
-  const isOpenAI = host === openaiHost;
+  checkOptions(name, options, kinds);
+  const { maxTokensField } = options;
+  if (maxTokensField !== undefined && !['max_completion_tokens', 'max_tokens'].includes(maxTokensField)) {
+    throw invalidOption(
+      name,
+      `option "maxTokensField" must be max_completion_tokens or max_tokens, not "${maxTokensField}"`,
+    );
+  }
+  const { client, provider, isOpenAI } = serverOf(name, options);
   return {
     client,
     dialect: {
       model: options.model,
-      provider: options.provider ?? (isOpenAI ? 'openai' : host),
+      provider: options.provider ?? provider,
       echoReasoning: options.echoReasoning ?? true,
       mergeConsecutive: options.mergeConsecutive ?? false,
-      maxTokensField: options.maxTokensField ?? (isOpenAI ? 'max_completion_tokens' : 'max_tokens'),
+      maxTokensField: maxTokensField ?? (isOpenAI ? 'max_completion_tokens' : 'max_tokens'),
       strict: options.strict ?? false,
     },
     streamUsage: options.streamUsage ?? true,

@@ -17,9 +17,11 @@ import {
 import type { ModelRequest } from '../chat-model.ts';
 import { wellFormed } from '../../messages/well-formed.ts';
 import { argumentsText } from './call-arguments.ts';
+import { instructionsOf } from './instructions.ts';
 import { hasKeys, isJsonObject } from './json-value.ts';
 import { toolOutputFiles, toolOutputText } from './tool-output.ts';
 import { contentParts, ownFields, userContent } from './user-content.ts';
+import { wireName } from './wire-name.ts';
 
 export interface MessageDialect {
   provider: string;
@@ -27,13 +29,8 @@ export interface MessageDialect {
   mergeConsecutive: boolean;
 }
 
-/** What providers take as a name; a name that a model made up may hold anything. */
-const wireName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
-
-/** Exactly one, in front: the current instructions, or what the history says where there are none. */
-const systemMessages = ({ instructions, messages }: ModelRequest): ChatCompletionMessageParam[] => {
-  const stored = messages.flatMap((message) => (message.role === 'system' ? [message.content] : []));
-  const content = wellFormed(instructions ?? stored.join('\n\n'));
+const systemMessages = (request: ModelRequest): ChatCompletionMessageParam[] => {
+  const content = instructionsOf(request);
   return content === '' ? [] : [{ role: 'system', content }];
 };
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../messages/json.ts';
 import type { AssistantMessage } from '../../messages/message.ts';
 import type { Usage } from '../../messages/usage.ts';
-import type { FinishReason, ModelChunk, ModelReply } from '../chat-model.ts';
+import type { FinishReason, ModelChunk } from '../chat-model.ts';
 import { ModelError } from '../model-error.ts';
 import { createCallAssembly, type AssembledCall } from './call-assembly.ts';
 import { isObjectText, parseArguments } from './call-arguments.ts';
@@ -9,6 +9,7 @@ import { extraFields, mergeExtraFields } from './extra-fields.ts';
 import { hasKeys, isJsonArray, isJsonObject } from './json-value.ts';
 import { brokenReply, errorInReply } from './provider-error.ts';
 import { readUsage } from './token-usage.ts';
+import type { ReplyAssembly } from './wire-model.ts';
 
 /** The keys under which servers send thoughts. Where both are there they say the same: the first one counts. */
 const reasoningFields = ['reasoning_content', 'reasoning'];
@@ -25,16 +26,6 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
 
 /** These say that the server gave up in the middle of its answer. */
 const brokenReasons = ['error', 'insufficient_system_resource'];
-
-export interface ReplyAssembly {
-  /** Takes one chunk of a stream, or a whole reply, and says what is new in it. Throws `ModelError` for an error object. */
-  add(data: JsonObject): ModelChunk[];
-  /** The server said in so many words that its stream is over. */
-  close(): void;
-  /** Nothing is missing: a finish reason was seen, or a closed stream left whole calls behind. */
-  isComplete(): boolean;
-  reply(): ModelReply;
-}
 
 const textIn = (value: JsonValue | undefined): string => {
   if (typeof value === 'string') return value;
@@ -152,6 +143,7 @@ export const createReplyAssembly = (provider: string, toolNames: ReadonlySet<str
     close: () => {
       isClosed = true;
     },
+    // A finish reason was seen, or a closed stream left whole calls behind.
     isComplete: () => {
       if (finish !== undefined) return true;
       const made = calls.calls();

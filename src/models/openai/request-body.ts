@@ -3,24 +3,15 @@ import type {
   ChatCompletionFunctionTool,
   ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions';
-import type { JsonObject } from '../../messages/json.ts';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolDefinition } from '../chat-model.ts';
 import { outgoingMessages, type MessageDialect } from './outgoing-messages.ts';
-import { portableSchema } from './schema-walk.ts';
-import { strictSchema } from './strict-schema.ts';
+import { wireSchema } from './strict-schema.ts';
 
 export interface Dialect extends MessageDialect {
   model: string;
   maxTokensField: 'max_completion_tokens' | 'max_tokens';
   strict: boolean;
 }
-
-/** In strict mode where the schema allows it, else as it is. */
-const wireSchema = (schema: JsonObject, strict: boolean): { schema: JsonObject; strict?: boolean } => {
-  if (!strict) return { schema: portableSchema(schema) };
-  const closed = strictSchema(schema);
-  return closed === undefined ? { schema: portableSchema(schema), strict: false } : { schema: closed, strict: true };
-};
 
 const toolParam = ({ name, description, inputSchema }: ToolDefinition, strict: boolean): ChatCompletionFunctionTool => {
   const { schema: parameters, ...mode } = wireSchema(inputSchema, strict);

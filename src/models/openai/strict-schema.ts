@@ -58,6 +58,13 @@ const isOpen = (schema: JsonObject): boolean => {
 export const strictSchema = (schema: JsonObject): JsonObject | undefined =>
   isOpen(schema) ? undefined : close(portableSchema(schema));
 
+/** In strict mode where the schema allows it, else as it is. */
+export const wireSchema = (schema: JsonObject, strict: boolean): { schema: JsonObject; strict?: boolean } => {
+  if (!strict) return { schema: portableSchema(schema) };
+  const closed = strictSchema(schema);
+  return closed === undefined ? { schema: portableSchema(schema), strict: false } : { schema: closed, strict: true };
+};
+
 const resolve = (schema: JsonObject, root: JsonObject): JsonObject => {
   if (typeof schema.$ref !== 'string' || !schema.$ref.startsWith('#')) return schema;
   let target: JsonValue | undefined = root;

@@ -1,29 +1,19 @@
 import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
 import type { FilePart, ProviderOptions, TextPart } from '../../messages/message.ts';
 import type { JsonObject } from '../../messages/json.ts';
+import { fileSource } from './file-source.ts';
 
 /** The fields of one provider: what others left stays with them. */
 export const ownFields = (of: { providerOptions?: ProviderOptions }, provider: string): JsonObject =>
   of.providerOptions?.[provider] ?? {};
 
-const isUrl = (data: string): boolean => /^(https?|data):/i.test(data);
-
-const audioFormat = (mediaType: string): 'wav' | 'mp3' | undefined => {
-  if (/^audio\/(x-)?wav$/.test(mediaType)) return 'wav';
-  return /^audio\/(mpeg|mp3)$/.test(mediaType) ? 'mp3' : undefined;
-};
-
 /** Chat Completions has images by URL, audio and documents by content. A document by URL goes as its address, as text. */
 const filePart = (part: FilePart, provider: string): ChatCompletionContentPart => {
   const own = ownFields(part, provider);
-  const mediaType = part.mediaType === 'image' || part.mediaType === 'image/*' ? 'image/jpeg' : part.mediaType;
-  const url = isUrl(part.data) ? part.data : `data:${mediaType};base64,${part.data}`;
-  if (mediaType.startsWith('image/')) return { type: 'image_url', image_url: { ...own, url } };
-  if (/^https?:/i.test(url)) return { type: 'text', text: `${part.filename ?? 'file'}: ${url}` };
-  const format = audioFormat(mediaType);
-  if (format !== undefined) {
-    return { type: 'input_audio', input_audio: { ...own, data: url.slice(url.indexOf(',') + 1), format } };
-  }
+  const { url, isImage, isLink, audio } = fileSource(part);
+  if (isImage) return { type: 'image_url', image_url: { ...own, url } };
+  if (isLink) return { type: 'text', text: `${part.filename ?? 'file'}: ${url}` };
+  if (audio !== undefined) return { type: 'input_audio', input_audio: { ...own, ...audio } };
   return { type: 'file', file: { ...own, filename: part.filename ?? 'file', file_data: url } };
 };
 

@@ -1,0 +1,88 @@
+import { OpenAI } from 'openai';
+import { AgentError } from '../../errors.ts';
+
+/** Where the server is and what it is asked for: the options that every adapter of this folder has. */
+export interface ServerOptions {
+  model: string;
+  /** Default: `OPENAI_API_KEY`. Not needed with a base URL other than OpenAI's: local servers have none. */
+  apiKey?: string;
+  /** Default: `OPENAI_BASE_URL`, else OpenAI's. */
+  baseURL?: string;
+  /** A client of the `openai` package, for everything else: headers, proxies, Azure. In place of `apiKey` and `baseURL`. */
+  client?: OpenAI;
+}
+
+/** The JavaScript type of each option, or several joined by ` or `. */
+export type OptionKinds<Options> = Record<keyof Options & string, string>;
+
+export const serverKinds = {
+  model: 'string',
+  apiKey: 'string',
+  baseURL: 'string',
+  client: 'object',
+} as const satisfies OptionKinds<ServerOptions>;
+
+/** The error for a bad option of `adapter`. */
+export const invalidOption = (adapter: string, message: string, cause?: unknown): AgentError =>
+  new AgentError('invalid-option', `${adapter}: ${message}`, cause === undefined ? undefined : { cause });
+
+/** Checks names and types, and what all adapters have in common. Throws `AgentError` with code `invalid-option`. */
+export const checkOptions = <Options extends ServerOptions>(
+  adapter: string,
+  options: Options,
+  kinds: OptionKinds<Options>,
+): void => {
+  const known = new Map<string, string>(Object.entries(kinds));
+  for (const [name, value] of Object.entries(options)) {
+    const kind = known.get(name);
+    if (kind === undefined) {
+      throw invalidOption(adapter, `unknown option "${name}"; known: ${[...known.keys()].join(', ')}`);
+    }
+    if (value === null || (value !== undefined && !kind.split(' or ').includes(typeof value))) {
+      const found = value === null ? 'null' : typeof value;
+      throw invalidOption(adapter, `option "${name}" must be of type ${kind}, not ${found}`);
+    }
+  }
+  const { model, client, apiKey, baseURL } = options;
+  if (!model)
+    throw invalidOption(adapter, 'option "model" is missing; name the model, such as { model: "gpt-5-mini" }');
+  if (client !== undefined && (apiKey ?? baseURL) !== undefined) {
+    throw invalidOption(
+      adapter,
+      'give either "client" or "apiKey" and "baseURL"; set the key and the URL on the client',
+    );
+  }
+  if (baseURL !== undefined && !URL.canParse(baseURL)) {
+    throw invalidOption(adapter, `option "baseURL" must be a URL, such as http://localhost:11434/v1, not "${baseURL}"`);
+  }
+};
+
+const openaiHost = 'api.openai.com';
+const hostOf = (client: OpenAI): string => (URL.canParse(client.baseURL) ? new URL(client.baseURL).host : 'unknown');
+
+const createClient = (adapter: string, { apiKey, baseURL }: ServerOptions): OpenAI => {
+  // Retries are the chart's, where they can be seen and stopped.
+  const common = { maxRetries: 0, ...(baseURL === undefined ? {} : { baseURL }) };
+  try {
+    return new OpenAI({ ...common, ...(apiKey === undefined ? {} : { apiKey }) });
+  } catch (error) {
+    const keyless = new OpenAI({ ...common, apiKey: 'none', defaultHeaders: { Authorization: null } });
+    if (hostOf(keyless) !== openaiHost) return keyless;
+    throw invalidOption(
+      adapter,
+      'no API key; set OPENAI_API_KEY, or give "apiKey", or the "baseURL" of a server that needs none',
+      error,
+    );
+  }
+};
+
+/** The client to use, and whether OpenAI itself is behind it. `provider`: `openai`, else the host with its port. */
+export const serverOf = (
+  adapter: string,
+  options: ServerOptions,
+): { client: OpenAI; provider: string; isOpenAI: boolean } => {
+  const client = options.client ?? createClient(adapter, options);
+  const host = hostOf(client);
+  const isOpenAI = host === openaiHost;
+  return { client, provider: isOpenAI ? 'openai' : host, isOpenAI };
+};
