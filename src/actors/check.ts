@@ -112,6 +112,8 @@ export const createCheckLogic = (options: CheckOptions): CheckLogic =>
     const input = isChecked ? check.value : raw;
     if (
       !isDecided &&
+      // The structured answer is for the caller: nobody is asked whether it may be given.
+      tool.name !== options.tools.fixed &&
       (tool.needsApproval !== false ||
         options.policy !== undefined ||
         options.remembered(parent, tool.name, input) !== undefined)

@@ -108,6 +108,14 @@ const execute = async (
   if (timer !== undefined) signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
   let endTurn = false;
   const toolChanges: ToolChange[] = [];
+  const refuseFixed = (name: string): void => {
+    if (name === tools.fixed) {
+      throw new AgentError(
+        'invalid-tool',
+        `"${name}" gives the structured answer: it is not to be replaced or taken away`,
+      );
+    }
+  };
   const show = (value: unknown): void => {
     if (host.hasReaders()) {
       const shown = isJson(value) ? value : toPlainJson(value);
@@ -137,6 +145,7 @@ const execute = async (
           toolChanges.push({ name: added, toolKey: ownTool });
           return;
         }
+        refuseFixed(added.name);
         if (added.agent !== undefined) {
           throw new AgentError(
             'invalid-tool',
@@ -148,10 +157,12 @@ const execute = async (
         toolChanges.push({ name: added.name, toolKey });
       },
       remove: (name) => {
+        refuseFixed(name);
         toolChanges.push({ name });
       },
       clear: () => {
         toolChanges.push({ name: '*' });
+        if (tools.fixed !== undefined) toolChanges.push({ name: tools.fixed, toolKey: ownTool });
       },
     },
   };
@@ -204,6 +215,6 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     }
     await hostOf(parent).barrier();
     if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
-    // What somebody decided on runs exactly as it was shown.
-    return execute(tool, given.isChecked ? given.input : check.value, scope, options);
+    // What somebody decided on runs exactly as it was shown; a copy, for a tool that changes its input may run again.
+    return execute(tool, given.isChecked ? structuredClone(given.input) : check.value, scope, options);
   });

@@ -17,7 +17,7 @@ import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
 import type { ChartEvent } from './chart-event.ts';
-import { allSettled, isWaiting, onlyPeopleLeft, ownerOf, pendingOf } from './round.ts';
+import { allSettled, onlyPeopleLeft, ownerOf, pendingOf } from './round.ts';
 import type { AgentRules } from './rules.ts';
 import type { DecisionEvent } from './tool-call-context.ts';
 import type { ToolCallMachine } from './tool-call.ts';
@@ -36,7 +36,8 @@ export interface AgentActors {
 
 /** The actors of the agent's chart and its guards, by their names. A guard looks at the context alone, or at what `params` gives it. */
 export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
-  const isAnyWaiting = (context: AgentContext): boolean => context.round?.calls.some(isWaiting) ?? false;
+  // Also inside an agent that has other calls at work.
+  const isAnyWaiting = (context: AgentContext): boolean => pendingOf(context).length > 0;
 
   return setup({
     types: {

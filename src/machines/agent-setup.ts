@@ -52,15 +52,16 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         });
       }),
       supersede: enqueueActions(({ context, enqueue }) => {
-        let { round } = context;
         for (const { callId, needs } of pendingOf(context)) {
           const owner = ownerOf(context.round, callId)?.callId ?? callId;
-          // Until it reports nobody is waited for any more: a caller must not be told that something is pending.
-          if (round !== null) round = changeCall(round, owner, { phase: 'running' });
           if (needs === 'result') enqueue.sendTo(owner, { type: 'call.cancel', callId });
           else enqueue.sendTo(owner, { type: 'approval.rejected', callId, reason: 'superseded by a new message' });
         }
-        enqueue.assign({ round });
+        // A call that would wait for the application as soon as the others are decided must not hold the message up.
+        for (const call of context.round?.calls ?? []) {
+          if (call.phase !== 'queued' || !rules.isAnsweredOutside(call)) continue;
+          enqueue.sendTo(call.callId, { type: 'call.cancel', callId: call.callId });
+        }
       }),
       startTurn: enqueueActions(({ context, enqueue }) => {
         rules.forgetTools(context.turn.toolChanges);
@@ -149,7 +150,8 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       announceCalls: enqueueActions(({ context, enqueue }) => {
         if (context.round === null) return;
         for (const { callId, tool, input } of specsOf(context.round, 0)) {
-          enqueue.emit({ type: 'tool-call', callId, tool, input });
+          // A copy: whoever listens cannot change what runs.
+          enqueue.emit({ type: 'tool-call', callId, tool, input: structuredClone(input) });
         }
       }),
       finishLast: assign(({ context }) =>
@@ -183,12 +185,17 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
           enqueue.emit(responseOf(decided));
         }
         if (phase === 'awaiting-decision' && waiting !== undefined) {
-          enqueue.emit({ type: 'approval-request', callId, tool: call.tool, waiting });
+          enqueue.emit({ type: 'approval-request', callId, tool: call.tool, waiting: structuredClone(waiting) });
         }
         for (const pending of nested?.pending ?? []) {
+          if (pending.refusedEdit !== undefined && call.nested?.checking.includes(pending.callId)) {
+            enqueue.assign(withdrawDecision(context, pending.callId));
+          }
           const isNew = !call.nested?.pending.some((known) => known.callId === pending.callId);
-          if (isNew)
-            enqueue.emit({ type: 'approval-request', callId: pending.callId, tool: pending.tool, waiting: pending });
+          if (isNew) {
+            const asked = structuredClone(pending);
+            enqueue.emit({ type: 'approval-request', callId: asked.callId, tool: asked.tool, waiting: asked });
+          }
         }
         if (result !== undefined) enqueue.emit({ type: 'tool-result', callId, tool: call.tool, result });
       }),

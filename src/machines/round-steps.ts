@@ -121,7 +121,9 @@ export const refuseUnknown = (context: AgentContext, reply: ModelReply, rules: A
 
 /** A call whose tool returns directly and went well is the answer, wherever it stands in the round (R11). */
 export const directAnswer = ({ lastRound }: AgentContext, rules: AgentRules): { callId: string } | undefined => {
-  const call = lastRound.find((each) => each.result?.status === 'ok' && rules.returnsDirect(each));
+  const direct = lastRound.filter((each) => each.result?.status === 'ok' && rules.returnsDirect(each));
+  // A structured answer goes before what other tools return directly.
+  const call = direct.find(({ tool }) => tool === rules.output?.tool) ?? direct[0];
   return call === undefined ? undefined : { callId: call.callId };
 };
 

@@ -1,6 +1,7 @@
 import type { CheckOutcome } from '../actors/check.ts';
 import type { ToolOutcome } from '../actors/tool.ts';
 import type { JsonValue } from '../messages/json.ts';
+import type { Usage } from '../messages/usage.ts';
 import {
   type CallNeeds,
   type CallPhase,
@@ -170,13 +171,13 @@ export const answer = (
 });
 
 /** The call ends without its tool: never started, or left behind while it ran. */
-export const abandon = (context: ToolCallContext, status: CallStatus): Partial<ToolCallContext> => {
+export const abandon = (context: ToolCallContext, status: CallStatus, usage?: Usage): Partial<ToolCallContext> => {
   const verb = status === 'cancelled' ? 'cancelled' : 'stopped';
   const text =
-    context.phase === 'running'
+    context.phase === 'running' || context.phase === 'awaiting-agent'
       ? `Error: the call was ${verb} while it ran; its outcome is unknown.`
       : `Error: the call was ${verb} before it started.`;
-  return { result: textResult(status, text) };
+  return { result: { ...textResult(status, text), ...(usage === undefined ? {} : { usage }) } };
 };
 
 export const planRetry = (context: ToolCallContext, rules: AgentRules): Partial<ToolCallContext> => ({

@@ -1,4 +1,5 @@
 import {
+  type AnyActorRef,
   type AnyStateMachine,
   type Snapshot,
   assign,
@@ -11,6 +12,7 @@ import {
 import type { AlarmLogic } from '../actors/alarm.ts';
 import type { CheckLogic, CheckOutcome } from '../actors/check.ts';
 import type { ToolLogic, ToolOutcome } from '../actors/tool.ts';
+import type { Usage } from '../messages/usage.ts';
 import type { CallStatus } from '../tools/call.ts';
 import type { AgentRules } from './rules.ts';
 import {
@@ -32,6 +34,7 @@ import {
   takeEdit,
   takeNested,
 } from './tool-call-context.ts';
+import type { Turn } from './turn.ts';
 import type { TurnResult } from './turn-result.ts';
 
 /** The logics that a host supplies; the names are those of the chart. */
@@ -42,6 +45,12 @@ export interface ToolCallActors {
   /** The agents that are tools, by the name `agent:<tool>`. */
   agents: Readonly<Record<string, AnyStateMachine>>;
 }
+
+/** What the agent inside a call has used so far: it is paid for, also where its call is cut off. */
+const usedInside = (call: AnyActorRef): Usage | undefined => {
+  const { children } = call.getSnapshot() as { children?: Record<string, AnyActorRef> };
+  return (children?.['agent']?.getSnapshot() as { context: { turn: Turn } } | undefined)?.context.turn.usage;
+};
 
 /** The actors, guards and actions of a call's chart, by their names. */
 export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCallActors) =>
@@ -118,7 +127,9 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         rememberStop: assign((_, { reason }: { reason?: string | undefined }) => ({
           stopping: reason === undefined ? {} : { reason },
         })),
-        abandon: assign(({ context }, { status }: { status: CallStatus }) => abandon(context, status)),
+        abandon: assign(({ context, self }, { status }: { status: CallStatus }) =>
+          abandon(context, status, usedInside(self)),
+        ),
         enter: assign((_, { phase }: Pick<ToolCallContext, 'phase'>) => ({ phase })),
         abortTool: sendTo('tool', { type: 'effect.abort' as const, reason: 'stopped' }),
         report: sendParent(({ context }): CallReported => report(context)),

@@ -7,6 +7,10 @@ import { failureOutput, toToolOutput } from '../tools/tool-output.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { newId } from './new-id.ts';
 
+/** One model that cannot be held to a schema is enough: which one will answer is not known before. */
+export const needsAnswerTool = ({ model, fallback = [] }: AgentOptions): boolean =>
+  [model, ...fallback].some(({ canOutput }) => canOutput !== true);
+
 /** The options of an agent with every default in its place, as its charts read them. */
 export const rulesOf = (options: AgentOptions, tools: ToolFinder, clock: Clock): AgentRules => ({
   limits: { maxIterations: 40, maxConsecutiveErrors: 3, onLimit: 'finalize', ...options.limits },
@@ -15,7 +19,7 @@ export const rulesOf = (options: AgentOptions, tools: ToolFinder, clock: Clock):
   onMessage: options.approvals?.onMessage ?? 'queue',
   expireAfter: options.approvals?.expireAfter,
   autopilot: options.autopilot ?? true,
-  output: options.output === undefined ? undefined : options.model.canOutput === true ? {} : { tool: outputToolName },
+  output: options.output === undefined ? undefined : needsAnswerTool(options) ? { tool: outputToolName } : {},
   stopOnUnknownTool: options.stopOnUnknownTool ?? false,
   stopGrace: options.stopGrace ?? 1000,
   retry: { attempts: 3, initialDelay: 500, maxDelay: 30_000, factor: 2, maxRetryAfter: 60_000, ...options.retry },

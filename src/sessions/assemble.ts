@@ -19,7 +19,7 @@ import { createOutputTool, outputToolName } from '../tools/output-tool.ts';
 import { createToolFinder, definitionOf } from '../tools/tool-finder.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { rulesOf } from './agent-rules.ts';
+import { needsAnswerTool, rulesOf } from './agent-rules.ts';
 import type { ParseOutput } from './create-session.ts';
 
 export interface Assembly {
@@ -41,7 +41,7 @@ const agentsAmong = (tools: readonly Tool[]): Record<string, AnyStateMachine> =>
 export const assemble = (options: AgentOptions): Assembly => {
   const { model, instructions, stopWhen, clock = systemClock } = options;
   const answer = options.output === undefined ? undefined : createOutputTool(options.output);
-  const isAnswerTool = answer !== undefined && model.canOutput !== true;
+  const isAnswerTool = answer !== undefined && needsAnswerTool(options);
   const given = options.tools ?? [];
   const listed = isAnswerTool ? [...given, answer] : given;
   const tools = createToolFinder(

@@ -38,7 +38,7 @@ const runIn = async (session: OwnSession, messages: Message[], given: RunOptions
     ...('context' in given ? { context: given.context } : {}),
   });
   const stop = (): void => {
-    posted.withdraw('aborted');
+    posted.withdraw(typeof signal?.reason === 'string' ? signal.reason : 'aborted');
   };
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop, { once: true });
@@ -125,12 +125,13 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
       return runIn(await sessionFor(given), messages, given);
     },
     stream: (input, given = {}) =>
-      streamTurn(async (attach) => {
+      streamTurn(async (attach, left) => {
         checkRunOptions(given);
         const messages = checkMessages(input);
         const session = await sessionFor(given);
         attach(session);
-        return runIn(session, messages, given);
+        const signal = given.signal === undefined ? left : AbortSignal.any([given.signal, left]);
+        return runIn(session, messages, { ...given, signal });
       }),
     open: async (id = newId(), extra = {}) => {
       const session = await open(id, openOptionsOf(extra));

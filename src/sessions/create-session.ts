@@ -1,4 +1,4 @@
-import { type ActorOptions, type InspectionEvent, type Snapshot, createActor } from 'xstate';
+import { type ActorOptions, type Snapshot, createActor } from 'xstate';
 import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
@@ -18,6 +18,9 @@ import { type SessionDocument, checkRestored, documentOf, writeDocument } from '
 import { type EventReader, createEventFeed } from './event-feed.ts';
 import { createLiveContext } from './live-context.ts';
 import { newId } from './new-id.ts';
+import { openCallOf } from './open-call.ts';
+import { quiet } from './quiet-inspector.ts';
+import { createSaveQueue } from './save-queue.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 import type { SessionStore } from './store.ts';
 import { failedTurn } from './turn-error.ts';
@@ -51,23 +54,13 @@ export interface OwnSession extends Session {
   finish(result: TurnResult): Promise<RunResult>;
 }
 
-const quiet = (inspect: Inspector) => (event: InspectionEvent) => {
-  // XState loses the transition where an inspector throws.
-  try {
-    if (typeof inspect === 'function') inspect(event);
-    else inspect.next?.(event);
-  } catch {
-    // A broken watcher must not break what it watches.
-  }
-};
-
 /** Makes the actor, gives it its host, and starts it. Throws `incompatible-document` where a document does not fit the machine. */
 export const createSession = (source: SessionSource): OwnSession => {
   const { document, store } = source;
   const createdAt = document?.createdAt ?? Date.now();
   const liveContext = createLiveContext(source.context);
   let isOver = false;
-  let wasWaiting = false;
+  let isPaused = false;
   let crash: AgentError | undefined;
   const watchers = new Set<() => void>();
 
@@ -91,30 +84,21 @@ export const createSession = (source: SessionSource): OwnSession => {
   const feed = createEventFeed(actor);
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
-  let saving: Promise<void> | undefined;
-  let nextSave: Promise<void> | undefined;
-  const write = async (): Promise<void> => {
-    nextSave = undefined;
+  const saves = createSaveQueue(async () => {
     if (!isOver) await store.save(documentOf(actor, { agent: source.agent, createdAt }));
-  };
-  const keepTrack = (work: Promise<void>): Promise<void> => {
-    const over = work
-      .catch(() => undefined)
-      .then(() => {
-        if (saving === over) saving = undefined;
-      });
-    saving = over;
-    return work;
-  };
-  // One at a time, so that no store gets an older state after a newer one; a save that has to wait takes the newest state then.
-  const save = (): Promise<void> => {
-    if (saving === undefined) return keepTrack(write());
-    nextSave ??= keepTrack(saving.then(write));
-    return nextSave;
-  };
+  });
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
   const wake = (): void => {
     for (const watcher of watchers) watcher();
+  };
+  /** Tells whoever waits for the turn that it waits for somebody: when all that was under way is heard, not while it passes by. */
+  const pause = (): void => {
+    if (isClosed() || !now().hasTag('waiting')) return;
+    const result = pendingResult();
+    const turn = context().turn.number;
+    turns.pause(turn, result);
+    if (!isPaused) feed.publish({ type: 'finish', turn, result });
+    isPaused = true;
   };
 
   attachHost(actor, {
@@ -122,7 +106,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     emit: feed.publish,
     context: liveContext.current,
     running,
-    barrier: () => (store.durable ? save() : undefined),
+    barrier: () => (store.durable ? saves.save() : undefined),
   });
   actor.on('*', (event) => {
     liveContext.hear(event);
@@ -132,16 +116,10 @@ export const createSession = (source: SessionSource): OwnSession => {
   actor.subscribe({
     next: (snapshot) => {
       wake();
-      const isWaiting = snapshot.hasTag('waiting');
-      if (isWaiting) {
-        const result = pendingResult();
-        const turn = snapshot.context.turn.number;
-        turns.pause(turn, result);
-        if (!wasWaiting) feed.publish({ type: 'finish', turn, result });
-      }
-      wasWaiting = isWaiting;
+      if (snapshot.hasTag('waiting')) queueMicrotask(pause);
+      else isPaused = false;
       if (snapshot.hasTag('busy')) return;
-      save().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+      saves.save().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
     },
     error: (error) => {
       crash = new AgentError('machine-error', `the session's machine broke: ${errorData(error).message}`, {
@@ -237,7 +215,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     respond: (callId, output, given) => decide({ type: 'call.result', callId, output, ...given }),
     cancel: async (callId) => {
       assertOpen();
-      const call = ownerOf(context().round, callId);
+      const call = openCallOf(actor, callId);
       if (call === undefined)
         throw new AgentError('unknown-call', `there is no open call ${JSON.stringify(callId)} in this session`);
       if (call.phase !== 'settled') actor.send({ type: 'call.cancel', callId });
@@ -267,7 +245,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     finish: async ({ output, ...result }) => {
       // A turn is over for its caller when it is saved; a save that failed is told as an event.
-      await saving;
+      await saves.idle();
       if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
       return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
     },
@@ -308,7 +286,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       feed.close();
       turns.fail(closed());
       wake();
-      await saving;
+      await saves.idle();
       await store.save(last);
     },
   };

@@ -3,18 +3,17 @@ import type { OwnSession } from './create-session.ts';
 import type { EventReader } from './event-feed.ts';
 import type { RunResult } from './session.ts';
 
-/** Starts at once; events that nobody has read yet are kept. */
-export const streamTurn = (start: (attach: (session: OwnSession) => void) => Promise<RunResult>): RunStream => {
+/** Starts at once; events that nobody has read yet are kept. A reader that leaves early aborts its own turn: `left` tells. */
+export const streamTurn = (
+  start: (attach: (session: OwnSession) => void, left: AbortSignal) => Promise<RunResult>,
+): RunStream => {
   const ready = Promise.withResolvers<EventReader | undefined>();
-  let session: OwnSession | undefined;
+  const leaving = new AbortController();
   let reader: EventReader | undefined;
   const result = start((opened) => {
-    session = opened;
-    reader = opened.read(() => {
-      session?.stop('the reader left').catch(() => undefined);
-    });
+    reader = opened.read(() => leaving.abort('the reader left'));
     ready.resolve(reader);
-  });
+  }, leaving.signal);
   const end = (): void => {
     ready.resolve(reader);
     reader?.close();

@@ -4,6 +4,8 @@ import type { AdvertisedTool, ToolRegistry } from './tool-registry.ts';
 
 /** Finds the tool that a call means: one of the agent's own, or one that another tool added while the turn ran (R12). */
 export interface ToolFinder {
+  /** The tool of the structured answer, where there is one: no other tool takes it away. */
+  readonly fixed: string | undefined;
   find(ref: ToolRef): Tool | undefined;
   /** What a model is shown after these changes. A tool that was added and lost by a restart is left out. */
   definitions(changes: readonly ToolChange[]): readonly AdvertisedTool[];
@@ -20,7 +22,7 @@ export const definitionOf = ({ name, description, inputSchema }: Tool): Advertis
   inputSchema,
 });
 
-export const createToolFinder = (registry: ToolRegistry): ToolFinder => {
+export const createToolFinder = (registry: ToolRegistry, fixed?: string): ToolFinder => {
   const added = new Map<string, Tool>();
   const find = ({ tool, toolKey }: ToolRef): Tool | undefined => {
     if (toolKey === undefined || toolKey === ownTool) return registry.get(tool);
@@ -35,6 +37,7 @@ export const createToolFinder = (registry: ToolRegistry): ToolFinder => {
     });
   };
   return {
+    fixed,
     find,
     definitions,
     names: (changes) => definitions(changes).map(({ name }) => name),

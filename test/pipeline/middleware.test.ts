@@ -68,7 +68,7 @@ describe.each(['whole', 'streamed'] as const)('R46: model middleware, %s', (mode
     expect(model.requests[0]?.messages.at(-1)?.content).toBe('Be polite.');
   });
 
-  it('answers itself, and the model is not asked', async () => {
+  it('LC38: answers itself, and the model is not asked', async () => {
     const model = scriptedModel([]);
     const cached: ModelMiddleware = (next) => ({
       name: next.name,
@@ -79,7 +79,7 @@ describe.each(['whole', 'streamed'] as const)('R46: model middleware, %s', (mode
     model.assertFinished();
   });
 
-  it('asks twice and takes the second reply', async () => {
+  it('LC39: asks twice and takes the second reply', async () => {
     const model = scriptedModel(['first', 'second']);
     const twice: ModelMiddleware = (next) => ({
       name: next.name,
@@ -121,7 +121,7 @@ describe.each(['whole', 'streamed'] as const)('R46: model middleware, %s', (mode
 });
 
 describe('R46: tool middleware', () => {
-  it('stands around every run, the first one outermost, and sees tool, arguments and context', async () => {
+  it('M71: stands around every run, the first one outermost, and sees tool, arguments and context', async () => {
     const log: string[] = [];
     const around =
       (name: string): ToolMiddleware =>
@@ -138,7 +138,7 @@ describe('R46: tool middleware', () => {
     expect(log).toEqual(['a double {"n":2} call_1_0', 'b double {"n":2} call_1_0', 'b out', 'a out']);
   });
 
-  it('changes arguments and result, skips the tool, and fails it', async () => {
+  it('M71: changes arguments and result, skips the tool, and fails it', async () => {
     const runs: number[] = [];
     const meddle: ToolMiddleware = (next) => async (run) => {
       const { n } = run.input as { n: number };
@@ -162,7 +162,7 @@ describe('R46: tool middleware', () => {
     expect(violations(result.messages)).toEqual([]);
   });
 
-  it('is not asked for calls that are rejected, unknown or of wrong arguments', async () => {
+  it('LC30: is not asked for calls that are rejected, unknown or of wrong arguments', async () => {
     let asked = 0;
     const count: ToolMiddleware = (next) => (run) => {
       asked += 1;
@@ -174,7 +174,7 @@ describe('R46: tool middleware', () => {
   });
 });
 
-it('R46: a middleware that gives no model is refused with its place in the list', () => {
+it('R46/LC42: a middleware that gives no model is refused with its place in the list', () => {
   const model = scriptedModel([]);
   const nothing = (() => undefined) as unknown as ModelMiddleware;
   expect(() => createAgent({ model, modelMiddleware: [(next) => next, nothing] })).toThrow(
@@ -186,7 +186,7 @@ it('R46: a middleware that gives no model is refused with its place in the list'
   expect(() => createAgent({ model, toolMiddleware: ['x'] as never })).toThrow(AgentError);
 });
 
-it('R46: concurrent sessions of one agent do not see each other in a middleware', async () => {
+it('R46/LC51: concurrent sessions of one agent do not see each other in a middleware', async () => {
   const seen = new Map<string, string[]>();
   const watch: ModelMiddleware = (next) => ({
     name: next.name,
