@@ -285,3 +285,5 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       }),
     },
   });
+
+export type AgentSetup = ReturnType<typeof agentSetup>;
