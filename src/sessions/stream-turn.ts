@@ -21,11 +21,20 @@ export const streamTurn = (
   result.then(end, end);
   return {
     result,
-    async *[Symbol.asyncIterator]() {
-      const events = await ready.promise;
-      // No session, no events: the reader learns why.
-      if (events === undefined) await result;
-      else yield* events;
-    },
+    // Not a generator: one that waits for its next event would not hear that its reader leaves.
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        const events = await ready.promise;
+        if (events !== undefined) return events.next();
+        // No session, no events: the reader learns why.
+        await result;
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        const events = await ready.promise;
+        await events?.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
   };
 };

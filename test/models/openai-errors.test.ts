@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openaiChat } from '../../src/models/openai/index.ts';
-import { retryAfter } from '../../src/models/openai/provider-error.ts';
+import { retryAfter } from '../../src/models/provider-hints.ts';
 import { delta, sse, startReplayServer, type ScriptedReply } from '../support/replay-server.ts';
 import { ask, askStreamed, thrownBy } from './ask.ts';
 

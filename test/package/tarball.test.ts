@@ -7,7 +7,14 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-const subpaths = ['agentchart', 'agentchart/openai', 'agentchart/testing', 'agentchart/inspector'];
+const subpaths = [
+  'agentchart',
+  'agentchart/openai',
+  'agentchart/ai-sdk',
+  'agentchart/mcp',
+  'agentchart/testing',
+  'agentchart/inspector',
+];
 
 let folder = '';
 let app = '';

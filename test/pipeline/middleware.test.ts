@@ -191,7 +191,7 @@ it('R46/LC51: concurrent sessions of one agent do not see each other in a middle
   const watch: ModelMiddleware = (next) => ({
     name: next.name,
     generate: async (request, options) => {
-      const question = String(request.messages[0]?.content);
+      const question = JSON.stringify(request.messages[0]?.content);
       seen.set(question, [...(seen.get(question) ?? []), String(request.messages.length)]);
       return next.generate(request, options);
     },

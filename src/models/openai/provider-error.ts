@@ -1,32 +1,8 @@
 import { OpenAIError, APIConnectionError } from 'openai';
 import type { JsonObject, JsonValue } from '../../messages/json.ts';
 import { ModelError } from '../model-error.ts';
+import { isOverflow, isQuotaCode, mayPass as passes, retryAfter } from '../provider-hints.ts';
 import { isJsonObject } from './json-value.ts';
-
-const overflowText = new RegExp(
-  [
-    'maximum context length',
-    'context[ _](length|window|size)',
-    'prompt is too long',
-    'input is too long',
-    'maximum prompt length',
-    'model token limit',
-    'input token count.*exceeds',
-    'reduce the length of the messages',
-    'too many (input )?tokens',
-  ].join('|'),
-  'i',
-);
-
-const isOverflow = (message: string, code: string | undefined, status: number | undefined): boolean => {
-  if (code === 'context_length_exceeded' || status === 413) return true;
-  return (status === undefined || status === 400 || status === 422) && overflowText.test(message);
-};
-
-const isQuotaCode = (value: JsonValue | undefined): boolean =>
-  value === 'insufficient_quota' || value === 'billing_hard_limit_reached' || value === 'billing_not_active';
-
-const passes = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500;
 
 const text = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value === '' ? undefined : value;
@@ -36,20 +12,6 @@ const text = (value: unknown): string | undefined => {
 const messageIn = (error: unknown): string | undefined => {
   if (!isJsonObject(error)) return text(error);
   return text(error.message) ?? text(error.detail) ?? JSON.stringify(error.message ?? error.detail ?? error);
-};
-
-/**
- * The wait in ms that a server asks for, from `retry-after-ms` or `Retry-After` (seconds or an HTTP date). What is negative,
- * past or unreadable counts as not given.
- */
-export const retryAfter = (headers: Headers, now: number): number | undefined => {
-  const ms = headers.get('retry-after-ms')?.trim() ?? '';
-  const after = headers.get('retry-after')?.trim() ?? '';
-  const number = /^\d+(\.\d+)?$/;
-  if (number.test(ms)) return Number(ms);
-  if (number.test(after)) return Number(after) * 1000;
-  const wait = /^[a-z]{3,9},? /i.test(after) ? Date.parse(after) - now : Number.NaN;
-  return wait >= 0 ? wait : undefined;
 };
 
 interface Response {

@@ -1,0 +1,11 @@
+export { aiSdkModel } from './model/ai-sdk-model.ts';
+export type { AiSdkModelOptions, ProviderTool } from './model/options.ts';
+export type { LanguageModelV4 } from './model/provider-types.ts';
+export { answerUIMessages } from './ui/answer-ui-messages.ts';
+export type { UIAnswerOptions } from './ui/answer-ui-messages.ts';
+export { fromUIMessages } from './ui/from-ui-messages.ts';
+export type { UIApproval, UIInput, UIInputOptions, UIResult } from './ui/from-ui-messages.ts';
+export type { ApprovalDescriptor } from './ui/call-parts.ts';
+export { hasAllDecisions } from './ui/has-all-decisions.ts';
+export { toUIMessageStream } from './ui/to-ui-message-stream.ts';
+export type { UIStreamOptions } from './ui/to-ui-message-stream.ts';

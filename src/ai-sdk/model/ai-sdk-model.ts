@@ -1,0 +1,65 @@
+import type { ChatModel } from '../../models/chat-model.ts';
+import { callOptionsOf } from './call-options.ts';
+import { type AiSdkModelOptions, type ModelSetup, modelSetup } from './options.ts';
+import { readFailure, requestFailure } from './provider-error.ts';
+import type { LanguageModelV4, StreamPart } from './provider-types.ts';
+import { replyOf } from './reply.ts';
+import { createStreamAssembly } from './stream-assembly.ts';
+import { readUntilAborted, untilAborted } from './until-aborted.ts';
+
+/** The outcome of a request; what it failed with is the caller's own reason where the caller stopped it. */
+const asked = async <T>(ask: () => PromiseLike<T>, signal: AbortSignal): Promise<T> => {
+  signal.throwIfAborted();
+  try {
+    return await untilAborted(ask(), signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : requestFailure(error);
+  }
+};
+
+async function* readParts(
+  stream: ReadableStream<StreamPart>,
+  signal: AbortSignal,
+  { onWarnings }: ModelSetup,
+): AsyncGenerator<StreamPart> {
+  try {
+    for await (const part of readUntilAborted(stream, signal)) {
+      if (part.type === 'stream-start' && part.warnings.length > 0) onWarnings(part.warnings);
+      yield part;
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : readFailure(error);
+  }
+}
+
+/**
+ * Any language model of the AI SDK 7 as a model of ours. It never tries again by itself: errors come as `ModelError` that says whether they
+ * may pass. A streamed reply counts only when it is whole. URLs of files go to the provider as they are; nothing is downloaded.
+ *
+ * @example aiSdkModel(anthropic('claude-sonnet-4-5'))
+ */
+export const aiSdkModel = (languageModel: LanguageModelV4, options: AiSdkModelOptions = {}): ChatModel => {
+  const setup = modelSetup(languageModel, options);
+  return {
+    name: setup.name,
+    canOutput: setup.canOutput,
+    needsTools: setup.needsTools,
+    generate: async (request, { signal }) => {
+      const given = await asked(() => languageModel.doGenerate(callOptionsOf(request, setup, signal)), signal);
+      if (given.warnings.length > 0) setup.onWarnings(given.warnings);
+      return replyOf({
+        content: given.content,
+        finishReason: given.finishReason,
+        usage: given.usage,
+        model: given.response?.modelId,
+        outputText: request.output === undefined ? undefined : given.structuredOutputText,
+      });
+    },
+    async *stream(request, { signal }) {
+      const { stream } = await asked(() => languageModel.doStream(callOptionsOf(request, setup, signal)), signal);
+      const assembly = createStreamAssembly();
+      for await (const part of readParts(stream, signal, setup)) yield* assembly.add(part);
+      yield { type: 'finish', reply: assembly.reply() };
+    },
+  };
+};

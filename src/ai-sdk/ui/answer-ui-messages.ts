@@ -1,0 +1,66 @@
+import type { AgentEvent } from '../../sessions/agent-event.ts';
+import type { Session } from '../../sessions/session.ts';
+import { fromUIMessages } from './from-ui-messages.ts';
+import { type UIStreamOptions, toUIMessageStream } from './to-ui-message-stream.ts';
+import type { UIMessage, UIMessageChunk } from './ui-types.ts';
+
+export interface UIAnswerOptions extends Omit<UIStreamOptions, 'messages'> {
+  /** Who decides, for the session's log. */
+  by?: string;
+}
+
+const soon = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, 0, undefined));
+
+/** The events until the turn rests or waits, and none where nothing happens. */
+async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): AsyncGenerator<AgentEvent> {
+  try {
+    for (;;) {
+      const next = reader.next();
+      // Where the session rests, only what it has said already is still to come.
+      const found = session.status === 'busy' ? await next : await Promise.race([next, soon()]);
+      if (found === undefined || found.done === true) return;
+      yield found.value;
+      if (found.value.type === 'finish') return;
+    }
+  } finally {
+    await reader.return?.();
+  }
+}
+
+/**
+ * Answers one request of a page with `useChat`: makes the decisions that its messages hold, sends the new message, and gives what follows as
+ * a stream of UI message chunks. A page that goes away stops nothing; the session goes on and the page can ask again.
+ *
+ * The last message counts as new where it is the user's: let the page take none while an approval is open, or it would be sent again with the
+ * answer; and no `regenerate`, since a session keeps its history. Throws `AgentError` where a decision does not apply; then no message
+ * is sent.
+ *
+ * @example
+ * const session = await agent.open(id);
+ * return createUIMessageStreamResponse({ stream: await answerUIMessages(session, messages) });
+ */
+export const answerUIMessages = async (
+  session: Session,
+  messages: readonly UIMessage[],
+  { by, ...options }: UIAnswerOptions = {},
+): Promise<ReadableStream<UIMessageChunk>> => {
+  const { message, approvals, results } = fromUIMessages(messages, { pending: session.pending });
+  const who = by === undefined ? {} : { by };
+  const reader = session.events()[Symbol.asyncIterator]();
+  try {
+    // All at once: between one decision and the next the turn would rest again.
+    await Promise.all([
+      ...approvals.map(({ callId, approved, reason, ...bound }) => {
+        if (approved) return session.approve(callId, { ...bound, ...who });
+        return session.reject(callId, { ...bound, ...who, ...(reason === undefined ? {} : { reason }) });
+      }),
+      ...results.map(({ callId, output }) => session.respond(callId, output, who)),
+    ]);
+    // Behind an open decision a message has no fate yet, so only a refusal is waited for.
+    if (message !== undefined) await Promise.race([session.send(message), soon()]);
+  } catch (error) {
+    await reader.return?.();
+    throw error;
+  }
+  return toUIMessageStream(untilRest(session, reader), { ...options, messages });
+};
