@@ -85,7 +85,10 @@ export const wireTranscript = (messages: readonly Record<string, unknown>[]): st
   messages.map(({ role, content, tool_calls: toolCalls }) => {
     const calls: { function: { name: string; arguments: string } }[] = Array.isArray(toolCalls) ? toolCalls : [];
     const made = calls.map((call) => `${call.function.name}(${call.function.arguments})`);
-    return `${String(role)}: ${[content, ...made].filter((each) => each !== '').map(String).join(' ')}`;
+    return `${String(role)}: ${[content, ...made]
+      .filter((each) => each !== '')
+      .map(String)
+      .join(' ')}`;
   });
 
 /** Tries again at once. */
