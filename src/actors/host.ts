@@ -1,4 +1,5 @@
 import type { AnyActorRef } from 'xstate';
+import type { ChatModel } from '../models/chat-model.ts';
 import type { DeltaEvent } from './delta-event.ts';
 
 /** What a session gives to the effects of its actors. A machine that runs without a session has none of it, and works. */
@@ -8,6 +9,8 @@ export interface Host {
   emit(event: DeltaEvent): void;
   /** What the application gave to the turn under way. */
   context(): unknown;
+  /** Asked in this turn in place of the agent's own model. */
+  model(): ChatModel | undefined;
   /** The effects at work: all are aborted when the session breaks. */
   readonly running: Set<AbortController>;
   /** Resolves when the state that asks for an effect is stored; undefined where nothing is (R38). */
@@ -34,12 +37,16 @@ const nearest = <T>(self: AnyActorRef, of: WeakMap<AnyActorRef, T>): T | undefin
   return undefined;
 };
 
+/** The host that an actor has itself: an agent inside a call has none. */
+export const ownHostOf = (actor: AnyActorRef): Host | undefined => hosts.get(actor);
+
 /** The host of the nearest actor above that has one. */
 export const hostOf = (self: AnyActorRef): Host =>
   nearest(self, hosts) ?? {
     hasReaders: () => false,
     emit: () => undefined,
     context: () => nearest(self, contexts),
+    model: () => undefined,
     running: new Set(),
     barrier: () => undefined,
   };

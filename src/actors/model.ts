@@ -6,7 +6,7 @@ import type { ChatModel, ModelReply, ModelRequest } from '../models/chat-model.t
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
-import { type Host, hostOf } from './host.ts';
+import { type Host, hostOf, ownHostOf } from './host.ts';
 
 export interface ModelInput {
   sessionId: string;
@@ -164,7 +164,8 @@ const tellWhole = ({ message }: ModelReply, host: Host): void => {
 /** Asks one model once, streamed where somebody reads along. What the provider or the network did wrong is a value. */
 export const createModelLogic = (options: ModelOptions): ModelLogic =>
   fromEffect<ModelOutcome, ModelInput>(async ({ input, parent, self, signal }) => {
-    const model = options.models[input.model] ?? options.models[0];
+    const ofTurn = input.model === 0 && parent !== undefined ? ownHostOf(parent)?.model() : undefined;
+    const model = ofTurn ?? options.models[input.model] ?? options.models[0];
     const name = model?.name ?? 'none';
     try {
       if (model === undefined || parent === undefined) throw new TypeError('there is no model to ask');

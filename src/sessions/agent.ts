@@ -1,6 +1,7 @@
 import type { AgentMachine } from '../machines/agent.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
+import type { ChatModel } from '../models/chat-model.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { AgentEvent } from './agent-event.ts';
@@ -12,6 +13,8 @@ import type { Inspector, RunResult, Session } from './session.ts';
 export interface RunOptions extends TurnOptions {
   /** Goes on with this session: an id in the store, a live session, or a document. Default: a new one. */
   session?: string | Session | SessionDocument;
+  /** Asked in this turn in place of the agent's own; not stored, so after a restart the agent's own goes on. */
+  model?: ChatModel;
   /** Stops the turn when it aborts. */
   signal?: AbortSignal;
   /** For the tools of this turn; may hold live objects, is never stored. */

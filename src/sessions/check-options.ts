@@ -158,6 +158,7 @@ const runOptions = {
   },
   context: { says: 'anything', holds: () => true },
   inspect: either(isA('function'), isObject),
+  model,
   limits,
   toolChoice,
   settings: isObject,

@@ -1,5 +1,6 @@
 import { AgentError } from '../errors.ts';
 import type { TurnOptions } from '../machines/turn.ts';
+import { wrapModel } from '../models/model-middleware.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { Message } from '../messages/message.ts';
 import type { InputSchema, SchemaOutput } from '../tools/input-schema.ts';
@@ -36,6 +37,7 @@ const runIn = async (session: OwnSession, messages: Message[], given: RunOptions
     mode: 'queue',
     turn: turnOptionsOf(given),
     ...('context' in given ? { context: given.context } : {}),
+    ...(given.model === undefined ? {} : { model: given.model }),
   });
   const stop = (): void => {
     posted.withdraw(typeof signal?.reason === 'string' ? signal.reason : 'aborted');
@@ -54,6 +56,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   checkOptions(options);
   const { name = 'agent', store = memoryStore() } = options;
   const { machine, parseOutput } = assemble(options);
+  const wrapped = ({ model, ...given }: RunOptions): RunOptions =>
+    model === undefined ? given : { ...given, model: wrapModel(model, options.modelMiddleware ?? []) };
   const source = { machine, agent: name, store, parseOutput, authorize: options.approvals?.authorize };
   const live = new Map<string, WeakRef<OwnSession>>();
   const opening = new Map<string, Promise<OwnSession>>();
@@ -122,7 +126,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     run: async (input, given = {}) => {
       checkRunOptions(given);
       const messages = checkMessages(input);
-      return runIn(await sessionFor(given), messages, given);
+      return runIn(await sessionFor(given), messages, wrapped(given));
     },
     stream: (input, given = {}) =>
       streamTurn(async (attach, left) => {
@@ -131,7 +135,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         const session = await sessionFor(given);
         attach(session);
         const signal = given.signal === undefined ? left : AbortSignal.any([given.signal, left]);
-        return runIn(session, messages, { ...given, signal });
+        return runIn(session, messages, { ...wrapped(given), signal });
       }),
     open: async (id = newId(), extra = {}) => {
       const session = await open(id, openOptionsOf(extra));

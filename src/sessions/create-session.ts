@@ -16,7 +16,7 @@ import type { Authorize } from './agent-options.ts';
 import { checkDecision, copyDecision } from './check-decision.ts';
 import { type SessionDocument, checkRestored, documentOf, writeDocument } from './document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
-import { createLiveContext } from './live-context.ts';
+import { type LiveObjects, createLiveObjects } from './live-objects.ts';
 import { newId } from './new-id.ts';
 import { openCallOf } from './open-call.ts';
 import { quiet } from './quiet-inspector.ts';
@@ -48,7 +48,7 @@ export interface OwnSession extends Session {
   setContext(context: unknown): void;
   post(
     messages: Message[],
-    options: { mode: 'queue' | 'steer'; turn?: TurnOptions | undefined; context?: unknown },
+    options: LiveObjects & { mode: 'queue' | 'steer'; turn?: TurnOptions | undefined },
   ): Posted & { withdraw(reason: string): void };
   /** A failed turn is thrown, every other one is given, with its structured answer parsed. */
   finish(result: TurnResult): Promise<RunResult>;
@@ -58,7 +58,7 @@ export interface OwnSession extends Session {
 export const createSession = (source: SessionSource): OwnSession => {
   const { document, store } = source;
   const createdAt = document?.createdAt ?? Date.now();
-  const liveContext = createLiveContext(source.context);
+  const live = createLiveObjects(source.context);
   let isOver = false;
   let isPaused = false;
   let crash: AgentError | undefined;
@@ -104,12 +104,13 @@ export const createSession = (source: SessionSource): OwnSession => {
   attachHost(actor, {
     hasReaders: feed.hasReaders,
     emit: feed.publish,
-    context: liveContext.current,
+    context: live.context,
+    model: live.model,
     running,
     barrier: () => (store.durable ? saves.save() : undefined),
   });
   actor.on('*', (event) => {
-    liveContext.hear(event);
+    live.hear(event);
     turns.hear(event);
     feed.publish(event);
   });
@@ -161,7 +162,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     const call = shown().find(({ callId }) => callId === event.callId);
     if (call !== undefined && source.authorize !== undefined) {
       const asked = { call, decision: decisionOf(event), ...(event.by === undefined ? {} : { by: event.by }) };
-      if (!(await source.authorize(asked, liveContext.current()))) {
+      if (!(await source.authorize(asked, live.context()))) {
         throw new AgentError(
           'not-authorized',
           `${event.by ?? 'nobody in particular'} may not decide on call ${event.callId} (${call.tool})`,
@@ -256,12 +257,12 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (isClosed()) reader.close();
       return reader;
     },
-    setContext: liveContext.setDefault,
+    setContext: live.setContext,
     post: (messages, { mode, turn, ...given }) => {
       assertOpen();
       const id = newId();
       const posted = turns.expect(id);
-      if ('context' in given) liveContext.giveWith(id, given.context);
+      live.giveWith(id, given);
       actor.send({
         type: 'user.message',
         id,

@@ -227,3 +227,40 @@ describe('several agents and sessions at once', () => {
     expect(transcript(session.messages)).toEqual(['user: a', 'assistant: one', 'user: b', 'assistant: two']);
   });
 });
+
+inBothModes('a model for one turn', (run) => {
+  test('answers that turn in place of the own one, inside the middleware, and the next turn has the own one again', async () => {
+    const own = scriptedModel(['own']);
+    const other = scriptedModel([calls(call('echo')), 'other'], { name: 'other' });
+    const asked: string[] = [];
+    const agent = createAgent({
+      model: own,
+      tools: [toolOf('echo', () => 'echo')],
+      modelMiddleware: [
+        (next) => ({
+          ...next,
+          name: next.name,
+          generate: (request, options) => {
+            asked.push(next.name);
+            return next.generate(request, options);
+          },
+          stream: (request, options) => {
+            asked.push(next.name);
+            return next.stream?.(request, options) ?? other.stream(request, options);
+          },
+        }),
+      ],
+    });
+    const { result, session } = await run(agent, 'first', { model: other });
+    expect(result.text).toBe('other');
+    expect((await run(agent, 'second', { session })).result.text).toBe('own');
+    expect(asked).toEqual(['other', 'other', 'scripted']);
+    own.assertFinished();
+    other.assertFinished();
+  });
+
+  test('is refused where it is no model', async () => {
+    const agent = createAgent({ model: scriptedModel([]) });
+    await expect(run(agent, 'hello', { model: {} as never })).rejects.toMatchObject({ code: 'invalid-option' });
+  });
+});

@@ -1,0 +1,47 @@
+import type { ChartEvent } from '../machines/chart-event.ts';
+import type { ChatModel } from '../models/chat-model.ts';
+
+/** What may come with a message and cannot be stored. */
+export interface LiveObjects {
+  /** For the tools; may hold anything. */
+  context?: unknown;
+  /** Asked in place of the agent's own. */
+  model?: ChatModel | undefined;
+}
+
+/**
+ * The live objects of a session: what came with a message holds for the turn that the message begins (or steers), the context with which
+ * the session was opened for all other turns.
+ */
+export interface LiveObjectsOfTurns {
+  context(): unknown;
+  model(): ChatModel | undefined;
+  setContext(context: unknown): void;
+  giveWith(messageId: string, objects: LiveObjects): void;
+  hear(event: ChartEvent): void;
+}
+
+export const createLiveObjects = (context: unknown): LiveObjectsOfTurns => {
+  const waiting = new Map<string, LiveObjects>();
+  let fallback = context;
+  let turn: { number: number; objects: LiveObjects } = { number: 0, objects: {} };
+  return {
+    context: () => ('context' in turn.objects ? turn.objects.context : fallback),
+    model: () => turn.objects.model,
+    setContext: (given) => {
+      fallback = given;
+    },
+    giveWith: (messageId, objects) => {
+      waiting.set(messageId, objects);
+    },
+    hear: (event) => {
+      if (event.type !== 'message-fate') return;
+      const { messageId, turn: number } = event;
+      const given = waiting.get(messageId);
+      waiting.delete(messageId);
+      if (number === undefined) return;
+      const before = number === turn.number ? turn.objects : {};
+      turn = { number, objects: { ...before, ...given } };
+    },
+  };
+};
