@@ -61,6 +61,8 @@ export const createSession = (source: SessionSource): OwnSession => {
   const live = createLiveObjects(source.context);
   let isOver = false;
   let isPaused = false;
+  /** What the store has, or was made from. */
+  let kept: AgentContext | undefined;
   let crash: AgentError | undefined;
   const watchers = new Set<() => void>();
 
@@ -81,6 +83,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     if (crash !== undefined || isClosed()) throw closed();
   };
 
+  kept = context();
   const feed = createEventFeed(actor);
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
@@ -119,7 +122,8 @@ export const createSession = (source: SessionSource): OwnSession => {
       wake();
       if (snapshot.hasTag('waiting')) queueMicrotask(pause);
       else isPaused = false;
-      if (snapshot.hasTag('busy')) return;
+      if (snapshot.hasTag('busy') || snapshot.context === kept) return;
+      kept = snapshot.context;
       saves.save().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
     },
     error: (error) => {
