@@ -11,6 +11,7 @@ const answer = ({ body: { messages, tools } }: ChatRequest): ChatAnswer => {
   const question = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   if (tools === undefined) return 'It rains on.';
   if (question.startsWith('Look')) return { call: 'GetWeather', input: { location: `place ${messages.length}` } };
+  if (last?.role === 'tool' && question.startsWith('Do I')) return { call: 'final_answer', input: { umbrella: true } };
   if (last?.role === 'tool') return question.startsWith('Book') ? `Booked: ${last.content}` : 'Take a raincoat.';
   if (question.startsWith('Book')) return { call: 'BookTrain', input: { to: 'Hangzhou', seats: 3 } };
   return { call: 'GetWeather', input: { location: 'Suzhou' } };
@@ -47,7 +48,9 @@ test.concurrent('all programs of the README run one after the other, and print w
     ...stdout.split('\n').slice(7),
   ]);
   expect(stdout).toContain('GetWeather ok\n');
-  expect(stdout).toMatch(/"closed"\n\{ type: 'answered' \}\nTake a coat. 2\n$/);
+  expect(stdout).toMatch(
+    /"closed"\n\{ type: 'answered' \}\n(gpt-5-mini: \d+ ms\n){2}Take a raincoat.\ntrue\nTake a coat. 2\n$/,
+  );
   expect(status).toBe(0);
 });
 
