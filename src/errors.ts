@@ -18,6 +18,7 @@ export type AgentErrorCode =
   | 'empty-reply'
   | 'model-error'
   | 'context-overflow'
+  | 'store-error'
   | 'machine-error'
   // models
   | 'model-request-failed'

@@ -1,3 +1,4 @@
+import { breath } from './breath.ts';
 import { hostOf } from './host.ts';
 import type { ActorLogic, ActorSystem, ActorSystemInfo, AnyActorRef, Snapshot } from 'xstate';
 
@@ -85,7 +86,7 @@ export const fromEffect = <TOutput, TInput>(
       const { running } = hostOf(self);
       running.add(controller);
       // One turn of the microtask queue later the parent's snapshot holds what it decided when it started this effect.
-      void Promise.resolve()
+      void (breath() ?? Promise.resolve())
         .then(() => {
           // Stopped in the turn of the event loop in which it was started: nothing of it happens.
           if (self.getSnapshot().status !== 'active') return undefined;

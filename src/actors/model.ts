@@ -19,6 +19,8 @@ export interface ModelFailure extends ErrorData {
   /** ms. */
   retryAfter?: number;
   overflow?: boolean;
+  /** Not the model failed, but the store that must have the state before the model is asked (R38). */
+  store?: boolean;
 }
 
 export type ModelOutcome =
@@ -84,12 +86,17 @@ const stalled = (name: string, ms: number): ModelError =>
 
 const emptyStream = async function* (): AsyncGenerator<never> {};
 
-/** Lets a stream run to its end; whatever still goes wrong in it concerns nobody. */
-const readOut = async (chunks: AsyncIterator<unknown>): Promise<void> => {
+/** What stands around the model may have something to do after its last chunk. It gets that turn, and no more: then the stream ends. */
+const readOut = async (chunks: AsyncIterator<unknown>, spent: AbortController): Promise<void> => {
+  const nextTask = new Promise<void>((resolve) => {
+    setTimeout(resolve, 0);
+  });
   try {
-    while ((await chunks.next()).done !== true);
+    await Promise.race([chunks.next(), nextTask]);
+    spent.abort(new DOMException('the reply is whole', 'AbortError'));
+    await chunks.return?.();
   } catch {
-    // The reply is there already, or the turn has moved on.
+    // The reply is there already.
   }
 };
 
@@ -111,7 +118,8 @@ const streamed = async (
     idle.signal.addEventListener('abort', () => reject(idle.signal.reason as Error), { once: true });
   });
   silence.catch(() => undefined);
-  const both = idleTimeout === undefined ? signal : AbortSignal.any([signal, idle.signal]);
+  const spent = new AbortController();
+  const both = AbortSignal.any([signal, idle.signal, spent.signal]);
   const read = async (): Promise<unknown> => {
     const chunks = (model.stream?.(request, { signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
     for (;;) {
@@ -122,7 +130,7 @@ const streamed = async (
       switch (chunk.type) {
         case 'finish':
           // What stands around the model may have something to do after its last chunk; the reply does not wait for it.
-          void readOut(chunks);
+          void readOut(chunks, spent);
           return chunk.reply;
         case 'tool-input-delta':
           host.emit({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
@@ -170,7 +178,11 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
     try {
       if (model === undefined || parent === undefined) throw new TypeError('there is no model to ask');
       const host = hostOf(self);
-      await host.barrier();
+      try {
+        await host.barrier();
+      } catch (error) {
+        return { type: 'error', error: { ...errorData(error), transient: false, store: true }, model: name };
+      }
       const request = await options.requestOf(parent, model);
       signal.throwIfAborted();
       const canStream = model.stream !== undefined && host.hasReaders();

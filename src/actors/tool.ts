@@ -46,9 +46,15 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** A stream of values: each is shown as progress, the last one is the result. */
-const lastOf = async (values: AsyncIterable<unknown>, show: (value: unknown) => void): Promise<unknown> => {
+const lastOf = async (
+  values: AsyncIterable<unknown>,
+  show: (value: unknown) => void,
+  signal: AbortSignal,
+): Promise<unknown> => {
   let last: unknown;
   for await (const value of values) {
+    // Nobody waits for it any more: leaving the loop lets the tool clean up.
+    signal.throwIfAborted();
     last = value;
     show(value);
   }
@@ -169,7 +175,7 @@ const execute = async (
   try {
     const work = (async () => {
       const value = await run({ tool, input, ctx });
-      return isAsyncIterable(value) ? lastOf(value, show) : value;
+      return isAsyncIterable(value) ? lastOf(value, show, both) : value;
     })();
     const value = await (tool.timeout === undefined ? work : Promise.race([work, aborted(timeout.signal)]));
     const returned = toToolOutput(value, tool);

@@ -35,10 +35,11 @@ export const failure = (
 
 export const failByModel = (context: AgentContext, rules: AgentRules): Step => {
   const error = context.failure ?? { name: 'Error', message: 'the model failed', transient: false };
-  const { transient: _, retryAfter, overflow, ...data } = error;
+  const { transient: _, retryAfter, overflow, store, ...data } = error;
   const isTooLong = retryAfter !== undefined && retryAfter > rules.retry.maxRetryAfter;
   const message = isTooLong ? `${data.message} (the provider asks to wait ${retryAfter} ms)` : data.message;
-  return { failure: null, ...failure(context, overflow ? 'context-overflow' : 'model-error', { ...data, message }) };
+  const code = store === true ? 'store-error' : overflow === true ? 'context-overflow' : 'model-error';
+  return { failure: null, ...failure(context, code, { ...data, message }) };
 };
 
 /** R20: all errors of the last round, in call order. */

@@ -51,7 +51,7 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
         invoke: {
           id: 'expiry',
           src: 'alarm',
-          input: ({ context }) => ({ at: context.waiting?.expiresAt ?? null }),
+          input: ({ context }) => ({ at: context.waiting?.expiresAt ?? null, idle: true }),
           onDone: { target: 'settled', actions: { type: 'reject', params: { reason: 'expired' } } },
         },
         on: {

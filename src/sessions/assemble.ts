@@ -14,6 +14,7 @@ import { createToolCallMachine } from '../machines/tool-call.ts';
 import { wrapModel } from '../models/model-middleware.ts';
 import { wrapTools } from '../tools/tool-middleware.ts';
 import { type Message, textOf } from '../messages/message.ts';
+import type { ToolChange } from '../tools/call.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createOutputTool, outputToolName } from '../tools/output-tool.ts';
 import { createToolFinder, definitionOf } from '../tools/tool-finder.ts';
@@ -25,6 +26,8 @@ import type { ParseOutput } from './create-session.ts';
 export interface Assembly {
   machine: AgentMachine;
   parseOutput: ParseOutput;
+  /** Of a session that is closed: tools that were added to its turn. */
+  forgetTools(changes: readonly ToolChange[]): void;
 }
 
 const contextOf = (agent: AnyActorRef): AgentContext => (agent.getSnapshot() as { context: AgentContext }).context;
@@ -119,5 +122,5 @@ export const assemble = (options: AgentOptions): Assembly => {
     const check = await answer?.checkInput(raw);
     return check?.ok === true ? check.value : raw;
   };
-  return { machine, parseOutput };
+  return { machine, parseOutput, forgetTools: tools.forget };
 };

@@ -1,68 +1,68 @@
 import { AgentError } from '../errors.ts';
-import { isPlainObject } from '../messages/json.ts';
-import type { RunOptions } from './agent.ts';
+import { isJson, isPlainObject } from '../messages/json.ts';
+import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
+import type { Limits } from '../machines/turn.ts';
+import type { AgentToolOptions } from './agent-tool.ts';
+import type { OpenOptions, RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
+import {
+  type Bound,
+  type Rules,
+  checkGiven,
+  checkOne,
+  either,
+  functions,
+  has,
+  integer,
+  isA,
+  isList,
+  isModel,
+  isObject,
+  isText,
+  notNegative,
+  oneOf,
+  positive,
+  show,
+  timer,
+} from './option-bounds.ts';
 
-type Bound = { says: string; holds: (value: unknown) => boolean };
-
-const integer = (min: number): Bound => ({
-  says: `an integer ≥ ${min}`,
-  holds: (value) => Number.isInteger(value) && (value as number) >= min,
-});
-const positive: Bound = {
-  says: 'a number > 0',
-  holds: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
-};
-const notNegative: Bound = {
-  says: 'a number ≥ 0',
-  holds: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
-};
-const oneOf = (...values: readonly unknown[]): Bound => ({
-  says: values.map((value) => JSON.stringify(value)).join(' or '),
-  holds: (value) => values.includes(value),
-});
-const isA = (type: 'string' | 'function' | 'boolean'): Bound => ({
-  says: `a ${type}`,
-  holds: (value) => typeof value === type,
-});
-const isList: Bound = { says: 'an array', holds: Array.isArray };
-const functions: Bound = {
-  says: 'an array of functions',
-  holds: (value) => Array.isArray(value) && value.every((item) => typeof item === 'function'),
-};
-const isObject: Bound = { says: 'an object', holds: (value) => typeof value === 'object' && value !== null };
-const model: Bound = {
-  says: 'a ChatModel: an object with a name and a generate function, such as openaiChat({ … }) gives',
-  holds: (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    'generate' in value &&
-    typeof value.generate === 'function' &&
-    'name' in value &&
-    typeof value.name === 'string',
-};
-const either = (...bounds: readonly Bound[]): Bound => ({
-  says: bounds.map(({ says }) => says).join(', or '),
-  holds: (value) => bounds.some(({ holds }) => holds(value)),
-});
-const shape = (fields: Record<string, Bound>): Record<string, Bound> => fields;
-
-const limits = shape({
+const limits = {
   maxIterations: integer(1),
   maxConsecutiveErrors: integer(0),
-  maxTokens: positive,
-  maxToolCalls: positive,
+  maxTokens: integer(1),
+  maxToolCalls: integer(1),
   deadline: positive,
   onLimit: oneOf('finalize', 'pause', 'fail'),
-});
+} satisfies Record<keyof Limits, Bound>;
+
+const settings = {
+  temperature: notNegative,
+  topP: notNegative,
+  maxOutputTokens: integer(1),
+  seed: { says: 'an integer', holds: Number.isInteger },
+  stopSequences: {
+    says: 'an array of strings',
+    holds: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  },
+  parallelToolCalls: isA('boolean'),
+  providerOptions: { says: 'an object of plain JSON', holds: (value) => isPlainObject(value) && isJson(value) },
+} satisfies Record<keyof ModelSettings, Bound>;
 
 const toolChoice = either(oneOf('auto', 'required', 'none'), {
   says: '{ tool: name }',
   holds: (value) => isPlainObject(value) && typeof value['tool'] === 'string',
 });
 
-const options: Record<string, Bound | Record<string, Bound>> = {
-  model,
+const store: Bound = {
+  says: 'a SessionStore: an object with load, save and delete functions and durable: true or false',
+  holds: (value) =>
+    has('', 'load', 'save', 'delete').holds(value) && typeof (value as { durable?: unknown }).durable === 'boolean',
+};
+
+const inspector = either(isA('function'), has('an observer: an object with a function next', 'next'));
+
+const options = {
+  model: isModel,
   name: isA('string'),
   instructions: either(isA('string'), isA('function')),
   tools: isList,
@@ -70,74 +70,50 @@ const options: Record<string, Bound | Record<string, Bound>> = {
   output: either(isObject, isA('function')),
   limits,
   stopWhen: isA('function'),
-  loopDetection: shape({ threshold: integer(2), stop: isA('boolean') }),
+  loopDetection: { threshold: integer(2), stop: isA('boolean') },
   concurrency: integer(1),
   detailedErrors: isA('boolean'),
   stopOnUnknownTool: isA('boolean'),
-  approvals: shape({
+  approvals: {
     hold: oneOf('all', 'gated'),
     policy: isA('function'),
     authorize: isA('function'),
     expireAfter: positive,
     onMessage: oneOf('queue', 'supersede', 'refuse'),
-  }),
+  },
   autopilot: isA('boolean'),
   toolChoice,
-  settings: isObject,
-  retry: shape({
+  settings,
+  retry: {
     attempts: integer(1),
     initialDelay: notNegative,
     maxDelay: notNegative,
     factor: positive,
     maxRetryAfter: notNegative,
-  }),
-  fallback: { says: 'an array of ChatModels', holds: (value) => Array.isArray(value) && value.every(model.holds) },
+  },
+  fallback: {
+    says: 'an array of ChatModels',
+    holds: (value) => Array.isArray(value) && value.every((each) => isModel.holds(each)),
+  },
   modelMiddleware: functions,
   toolMiddleware: functions,
-  idleTimeout: positive,
+  idleTimeout: timer,
   stopGrace: notNegative,
-  store: isObject,
-  clock: isObject,
-} satisfies Record<keyof AgentOptions, Bound | Record<string, Bound>>;
+  store,
+  clock: has('a Clock: an object with functions now, setTimeout and clearTimeout', 'now', 'setTimeout', 'clearTimeout'),
+} satisfies Record<keyof AgentOptions, Rules[string]>;
 
-const show = (value: unknown): string => {
-  try {
-    return typeof value === 'number' || typeof value === 'bigint'
-      ? String(value)
-      : (JSON.stringify(value) ?? String(value));
-  } catch {
-    return typeof value;
-  }
+/** A named tool that no model is shown would be an error of every provider. */
+const checkToolChoice = (choice: ToolChoice | undefined, names: readonly string[], where: string): void => {
+  if (typeof choice !== 'object' || names.includes(choice.tool)) return;
+  throw new AgentError(
+    'invalid-option',
+    `${where}: option "toolChoice" names ${show(choice.tool)}, which is none of the agent's tools; its tools: ${names.join(', ') || 'none'}`,
+  );
 };
 
-const isBound = (rule: Bound | Record<string, Bound>): rule is Bound => typeof rule['holds'] === 'function';
-
-const checkFields = (
-  given: object,
-  rules: Record<string, Bound | Record<string, Bound>>,
-  where: string,
-  path: string,
-): void => {
-  for (const [key, value] of Object.entries(given)) {
-    const name = `${path}${key}`;
-    const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
-    if (rule === undefined) {
-      throw new AgentError(
-        'invalid-option',
-        `${where}: there is no option "${name}"; known here: ${Object.keys(rules).join(', ')}`,
-      );
-    }
-    if (value === undefined) continue;
-    if (!isBound(rule)) {
-      if (!isPlainObject(value)) {
-        throw new AgentError('invalid-option', `${where}: option "${name}" must be an object, got ${show(value)}`);
-      }
-      checkFields(value, rule, where, `${name}.`);
-    } else if (!rule.holds(value)) {
-      throw new AgentError('invalid-option', `${where}: option "${name}" must be ${rule.says}, got ${show(value)}`);
-    }
-  }
-};
+const namesOf = (tools: AgentOptions['tools'] = []): string[] =>
+  tools.flatMap((tool: unknown) => (isPlainObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : []));
 
 /** R1: what is out of bounds is refused when the agent is created, with the setting, the value and the bound. */
 export const checkOptions = (given: AgentOptions): void => {
@@ -145,28 +121,55 @@ export const checkOptions = (given: AgentOptions): void => {
     throw new AgentError('invalid-option', `createAgent: needs an options object, got ${show(given)}`);
   }
   if (given.model === undefined) {
-    throw new AgentError('invalid-option', `createAgent: option "model" is missing; it must be ${model.says}`);
+    throw new AgentError('invalid-option', `createAgent: option "model" is missing; it must be ${isModel.says}`);
   }
-  checkFields(given, options, 'createAgent', '');
+  checkGiven(given, options, 'createAgent');
+  checkToolChoice(given.toolChoice, namesOf(given.tools), 'createAgent');
 };
 
+const openOptions = {
+  context: { says: 'anything', holds: () => true },
+  inspect: inspector,
+} satisfies Record<keyof OpenOptions, Bound>;
+
 const runOptions = {
+  ...openOptions,
   session: either(isA('string'), isObject),
   signal: {
     says: 'an AbortSignal',
     holds: (value) => typeof value === 'object' && value !== null && 'addEventListener' in value,
   },
-  context: { says: 'anything', holds: () => true },
-  inspect: either(isA('function'), isObject),
-  model,
+  model: isModel,
   limits,
   toolChoice,
-  settings: isObject,
-} satisfies Record<keyof RunOptions, Bound | Record<string, Bound>>;
+  settings,
+} satisfies Record<keyof RunOptions, Rules[string]>;
+
+/** Ids are data, whatever characters they are made of; a length that no index of a database refuses. */
+const sessionId = isText(1, 1000);
 
 /** The same for what a caller sets for one turn. */
-export const checkRunOptions = (given: RunOptions): void => {
-  if (!isPlainObject(given))
-    throw new AgentError('invalid-option', `run: options must be an object, got ${show(given)}`);
-  checkFields(given, runOptions, 'run', '');
+export const checkRunOptions = (given: RunOptions, tools: AgentOptions['tools']): void => {
+  checkGiven(given, runOptions, 'run');
+  if (typeof given.session === 'string') checkOne(given.session, sessionId, 'run: option "session"');
+  checkToolChoice(given.toolChoice, namesOf(tools), 'run');
+};
+
+/** For `open` and `restore`. */
+export const checkOpenOptions = (given: OpenOptions, where: 'open' | 'restore'): void =>
+  checkGiven(given, openOptions, where);
+
+export const checkSessionId = (given: string): void => checkOne(given, sessionId, 'open: the session id');
+
+const sendOptions = { mode: oneOf('queue', 'steer') };
+
+export const checkSendOptions = (given: { mode?: 'queue' | 'steer' }): void => checkGiven(given, sendOptions, 'send');
+
+export const checkStopReason = (given: string | undefined): void => {
+  if (given !== undefined) checkOne(given, isA('string'), 'stop: the reason');
+};
+
+/** What only an agent as a tool has; `tool()` checks the rest. */
+export const checkAgentToolOptions = ({ message }: Pick<AgentToolOptions, 'message'>): void => {
+  if (message !== undefined) checkOne(message, isA('function'), 'asTool: option "message"');
 };

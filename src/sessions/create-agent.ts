@@ -12,6 +12,7 @@ import { checkOptions, checkRunOptions } from './check-options.ts';
 import { type OwnSession, createSession } from './create-session.ts';
 import { readDocument, unknownStates } from './document.ts';
 import { memoryStore } from './memory-store.ts';
+import { createLiveSessions } from './live-sessions.ts';
 import { newId } from './new-id.ts';
 import type { RunResult } from './session.ts';
 import { streamTurn } from './stream-turn.ts';
@@ -55,21 +56,17 @@ const runIn = async (session: OwnSession, messages: Message[], given: RunOptions
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
   checkOptions(options);
   const { name = 'agent', store = memoryStore() } = options;
-  const { machine, parseOutput } = assemble(options);
+  const { machine, parseOutput, forgetTools } = assemble(options);
   const wrapped = ({ model, ...given }: RunOptions): RunOptions =>
     model === undefined ? given : { ...given, model: wrapModel(model, options.modelMiddleware ?? []) };
-  const source = { machine, agent: name, store, parseOutput, authorize: options.approvals?.authorize };
-  const live = new Map<string, WeakRef<OwnSession>>();
+  const source = { machine, agent: name, store, parseOutput, forgetTools, authorize: options.approvals?.authorize };
+  const live = createLiveSessions();
   const opening = new Map<string, Promise<OwnSession>>();
   let isClosed = false;
   const assertOpen = (): void => {
     if (isClosed) throw new AgentError('agent-closed', `agent "${name}" is closed; make a new one with the same store`);
   };
 
-  const keep = (session: OwnSession): OwnSession => {
-    live.set(session.id, new WeakRef(session));
-    return session;
-  };
   const restore = (given: unknown, extra: OpenOptions): OwnSession => {
     assertOpen();
     const document = readDocument(given);
@@ -80,18 +77,18 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         `session "${document.sessionId}" is in a state that does not exist here: ${missing.join(', ')}; open it with the version of the agent that wrote it`,
       );
     }
-    return keep(createSession({ ...source, document, ...extra }));
+    return live.keep(createSession({ ...source, document, ...extra }));
   };
   const load = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
     const document = await store.load(id);
     if (document !== undefined) return restore(document, extra);
-    return keep(createSession({ ...source, input: { sessionId: id }, ...extra }));
+    return live.keep(createSession({ ...source, input: { sessionId: id }, ...extra }));
   };
   const open = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
     assertOpen();
-    const known = live.get(id)?.deref();
-    if (known !== undefined && known.status !== 'closed') return known;
-    return opening.get(id) ?? begin(id, extra);
+    const found = live.find(id);
+    const known = found instanceof Promise ? await found : found;
+    return known ?? opening.get(id) ?? begin(id, extra);
   };
   // Whoever asks for the same session while it loads gets the same object.
   const begin = (id: string, extra: OpenOptions): Promise<OwnSession> => {
@@ -115,9 +112,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const close = async (): Promise<void> => {
     isClosed = true;
     await Promise.allSettled(opening.values());
-    const sessions = [...live.values()].flatMap((reference) => reference.deref() ?? []);
-    live.clear();
-    await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
+    await live.closeAll();
   };
 
   const agent: Agent = {

@@ -7,7 +7,7 @@ import { mayResume } from '../machines/turn-steps.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import { ownerOf, pendingOf } from '../machines/round.ts';
-import type { PendingCall } from '../tools/call.ts';
+import type { PendingCall, ToolChange } from '../tools/call.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { JsonValue } from '../messages/json.ts';
@@ -37,6 +37,7 @@ export interface SessionSource {
   inspect?: Inspector | undefined;
   /** The structured answer as its schema gives it. */
   parseOutput: ParseOutput;
+  forgetTools: (changes: readonly ToolChange[]) => void;
   authorize?: Authorize | undefined;
 }
 
@@ -45,6 +46,8 @@ export type ParseOutput = (raw: JsonValue) => unknown;
 /** A session with what only this package does with it. */
 export interface OwnSession extends Session {
   read(onLeave?: () => void): EventReader;
+  /** Settles when the session is closed and saved; absent before it is asked to close. */
+  readonly disposed: Promise<void> | undefined;
   setContext(context: unknown): void;
   post(
     messages: Message[],
@@ -60,6 +63,8 @@ export const createSession = (source: SessionSource): OwnSession => {
   const createdAt = document?.createdAt ?? Date.now();
   const live = createLiveObjects(source.context);
   let isOver = false;
+  let last: SessionDocument | undefined;
+  let disposing: Promise<void> | undefined;
   let isPaused = false;
   /** What the store has, or was made from. */
   let kept: AgentContext | undefined;
@@ -189,6 +194,19 @@ export const createSession = (source: SessionSource): OwnSession => {
     if (refused !== undefined) throw new AgentError('invalid-input', refused);
   };
 
+  const dispose = async (): Promise<void> => {
+    // What is left of a machine that broke is no session: the store keeps what it has.
+    if (crash === undefined) last = session.toJSON();
+    source.forgetTools(context().turn.toolChanges);
+    isOver = true;
+    actor.stop();
+    feed.close();
+    turns.fail(closed());
+    wake();
+    await saves.idle();
+    if (last !== undefined) await store.save(structuredClone(last));
+  };
+
   const session: OwnSession = {
     get id() {
       return context().sessionId;
@@ -255,7 +273,11 @@ export const createSession = (source: SessionSource): OwnSession => {
       return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
     },
     events: () => session.read(),
-    toJSON: () => writeDocument(actor, { agent: source.agent, createdAt }),
+    toJSON: () => {
+      if (last !== undefined) return structuredClone(last);
+      if (crash !== undefined) throw crash;
+      return writeDocument(actor, { agent: source.agent, createdAt });
+    },
     read: (onLeave) => {
       const reader = feed.read(onLeave);
       if (isClosed()) reader.close();
@@ -283,16 +305,12 @@ export const createSession = (source: SessionSource): OwnSession => {
       };
       return { ...posted, withdraw };
     },
-    [Symbol.asyncDispose]: async () => {
-      if (isOver) return;
-      const last = session.toJSON();
-      isOver = true;
-      actor.stop();
-      feed.close();
-      turns.fail(closed());
-      wake();
-      await saves.idle();
-      await store.save(last);
+    get disposed() {
+      return disposing;
+    },
+    [Symbol.asyncDispose]: () => {
+      disposing ??= dispose();
+      return disposing;
     },
   };
   actor.start();

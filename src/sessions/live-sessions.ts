@@ -1,0 +1,36 @@
+import type { OwnSession } from './create-session.ts';
+
+/** The sessions that live in this process, by id. One that nobody holds any more may go; the store has it. */
+export interface LiveSessions {
+  keep(session: OwnSession): OwnSession;
+  /** The live session, once one of its id that is just being closed is saved. */
+  find(id: string): OwnSession | undefined | Promise<undefined>;
+  closeAll(): Promise<void>;
+}
+
+export const createLiveSessions = (): LiveSessions => {
+  const live = new Map<string, WeakRef<OwnSession>>();
+  const gone = new FinalizationRegistry<string>((id) => {
+    if (live.get(id)?.deref() === undefined) live.delete(id);
+  });
+  return {
+    keep: (session) => {
+      live.set(session.id, new WeakRef(session));
+      gone.register(session, session.id);
+      return session;
+    },
+    find: (id) => {
+      const session = live.get(id)?.deref();
+      if (session === undefined || session.status !== 'closed') return session;
+      return session.disposed?.then(
+        () => undefined,
+        () => undefined,
+      );
+    },
+    closeAll: async () => {
+      const sessions = [...live.values()].flatMap((reference) => reference.deref() ?? []);
+      live.clear();
+      await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
+    },
+  };
+};
