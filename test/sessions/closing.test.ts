@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/actors/alarm.ts';
+import { createAgent } from '../../src/sessions/create-agent.ts';
+import type { SessionDocument } from '../../src/sessions/document.ts';
+import { memoryStore } from '../../src/sessions/memory-store.ts';
+import type { SessionStore } from '../../src/sessions/store.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { runFile } from '../support/process.ts';
+import { call, calls, toolOf } from '../support/tools.ts';
+
+/** A store whose saves wait until they are let through. */
+const gatedStore = (): { store: SessionStore; open: () => void } => {
+  const { load, save, delete: remove } = memoryStore();
+  const gate = Promise.withResolvers<void>();
+  const store: SessionStore = {
+    durable: false,
+    load,
+    delete: remove,
+    save: async (document: SessionDocument) => {
+      const copy = structuredClone(document);
+      await gate.promise;
+      await save(copy);
+    },
+  };
+  return { store, open: gate.resolve };
+};
+
+test('R38: closing a session whose machine broke leaves in the store what it had', async () => {
+  const store = memoryStore();
+  let isBroken = false;
+  const now = (): number => {
+    if (isBroken) throw new Error('broken clock');
+    return Date.now();
+  };
+  const agent = createAgent({
+    model: scriptedModel(['good']),
+    store,
+    limits: { deadline: 1000 },
+    clock: { ...systemClock, now },
+  });
+  const session = await agent.open('conversation');
+  session.actor.subscribe({ error: () => undefined });
+  await session.send('one');
+  expect((await session.settled()).text).toBe('good');
+
+  isBroken = true;
+  await expect(session.send('two')).rejects.toMatchObject({ code: 'machine-error' });
+  expect(() => session.toJSON()).toThrow(expect.objectContaining({ code: 'machine-error' }));
+  await agent.close();
+
+  const reopened = await createAgent({ model: scriptedModel([]), store }).open('conversation');
+  expect(reopened.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+});
+
+test('R34: opening a session that is just being closed waits until it is saved', async () => {
+  const { store, open } = gatedStore();
+  const agent = createAgent({ model: scriptedModel(['one', 'two']), store });
+  const session = await agent.open('k');
+  await session.send('first');
+  const closing = session[Symbol.asyncDispose]();
+  const again = agent.open('k');
+  open();
+  await closing;
+  const reopened = await again;
+  expect(reopened).not.toBe(session);
+  expect(reopened.messages[0]).toEqual({ role: 'user', content: 'first' });
+});
+
+test('the document of a closed session is the one with which it was closed', async () => {
+  const gated = toolOf('gated', () => 'ran', { needsApproval: true });
+  const agent = createAgent({ model: scriptedModel([calls(call('gated')), 'done']), tools: [gated] });
+  const { sessionId } = await agent.run('go');
+  const session = await agent.open(sessionId);
+  const before = JSON.stringify(session);
+  await session[Symbol.asyncDispose]();
+  expect(JSON.stringify(session)).toBe(before);
+  const restored = agent.restore(JSON.stringify(session));
+  await restored.approve('call_1_0');
+  expect((await restored.settled()).text).toBe('done');
+});
+
+test('a store that cannot keep the state before a model call fails the turn with what it says, and the model is not asked', async () => {
+  const model = scriptedModel([]);
+  const { load, delete: remove } = memoryStore();
+  const store: SessionStore = {
+    durable: true,
+    load,
+    delete: remove,
+    save: async () => {
+      throw new Error('disk full');
+    },
+  };
+  await expect(createAgent({ model, store }).run('hello')).rejects.toMatchObject({
+    code: 'store-error',
+    message: 'disk full',
+  });
+  model.assertFinished();
+});
+
+test('R30: a pending approval that expires in a week does not keep the process alive', async () => {
+  expect(await runFile(new URL('./scripts/waits-a-week.ts', import.meta.url))).toEqual({ outcome: 'pending' });
+});
