@@ -1,6 +1,6 @@
 // Changes the charts one guard or comparison at a time and runs the tests of the loop on each: a change that no test notices is
-// a survivor. `node scripts/mutate.ts [part of a name]`; takes some 20 minutes.
-import { spawnSync } from 'node:child_process';
+// a survivor. `node scripts/mutate.ts [part of a name]`; all of them take an hour on two cores.
+import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -49,8 +49,7 @@ const guardMutants = (file: string): Mutant[] => {
     const body = block.slice(block.indexOf(':') + 1).replace(/,\s*$/, '');
     const inverted = `((guard: (...given: never[]) => boolean) => (...given: never[]) => !guard(...given))(${body})`;
     return [
-      ['is always true', '() => true'],
-      ['is always false', '() => false'],
+      ['is removed', '() => true'],
       ['is inverted', inverted],
     ].map(([how, code]) => ({
       name: `${file}: guard ${name} ${how}`,
@@ -89,26 +88,41 @@ for (const part of ['src', 'test', 'docs', 'scripts', 'package.json', 'vitest.co
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
-const suites = ['machines', 'features', 'cases', 'scenarios', 'sessions', 'pipeline', 'properties'].map(
-  (name) => `test/${name}`,
-);
 const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
-const passes = (): boolean =>
-  spawnSync(
-    process.execPath,
-    [vitest, 'run', '--bail=1', '--reporter=dot', '--exclude=**/conformance.test.ts', ...suites],
-    {
-      cwd: copy,
-      timeout: 180_000,
-      killSignal: 'SIGKILL',
-    },
-  ).status === 0;
+/** A change can make a test loop for ever: what takes too long is ended with all of its workers, and counts as noticed. */
+const passesIn = (...suites: string[]): Promise<boolean> =>
+  new Promise((resolve) => {
+    const names = suites.map((name) => `test/${name}`);
+    const args = [
+      vitest,
+      'run',
+      '--bail=1',
+      '--reporter=dot',
+      '--testTimeout=5000',
+      '--exclude=**/conformance.test.ts',
+      ...names,
+    ];
+    const running = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: 'ignore' });
+    const end = (): void => {
+      if (running.pid !== undefined) process.kill(-running.pid, 'SIGKILL');
+    };
+    const timer = setTimeout(end, 60_000);
+    running.on('exit', (code) => {
+      clearTimeout(timer);
+      resolve(code === 0);
+    });
+  });
+// The quick ones first: most changes are noticed there.
+const passes = async (): Promise<boolean> =>
+  (await passesIn('machines', 'scenarios')) &&
+  (await passesIn('features', 'pipeline')) &&
+  (await passesIn('cases', 'sessions', 'properties'));
 
-if (!passes()) throw new Error('the tests fail without any change');
+if (!(await passes())) throw new Error('the tests fail without any change');
 const survivors: string[] = [];
 for (const [index, { name, file, text }] of mutants.entries()) {
   writeFileSync(join(copy, file), text);
-  const survived = passes();
+  const survived = await passes();
   writeFileSync(join(copy, file), read(file));
   if (survived) survivors.push(name);
   process.stdout.write(`${index + 1}/${mutants.length} ${survived ? 'SURVIVED' : 'noticed '} ${name}\n`);

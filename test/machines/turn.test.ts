@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createActor, waitFor } from 'xstate';
 import { z } from 'zod';
 import { type AssistantMessage, textOf } from '../../src/messages/message.ts';
 import type { ModelReply } from '../../src/models/chat-model.ts';
@@ -367,5 +368,16 @@ test('R2: many sessions of one agent run at once and do not see each other', asy
     expect(result.text).toBe(`answer ${index}`);
   });
   expect(new Set(all.map(({ sessionId }) => sessionId)).size).toBe(50);
+  model.assertFinished();
+});
+
+test('R34: after a failed turn an event that says nothing begins no turn', async () => {
+  const model = scriptedModel([new Error('down'), 'up']);
+  const actor = createActor(createAgent({ model }).machine, { input: { message: 'hi' } }).start();
+  await waitFor(actor, (snapshot) => snapshot.matches({ done: 'failed' }));
+  actor.send({ type: 'user.message', content: '' });
+  expect(actor.getSnapshot().matches({ done: 'failed' })).toBe(true);
+  actor.send({ type: 'user.message', content: 'again' });
+  expect((await waitFor(actor, (snapshot) => snapshot.matches({ done: 'answered' }))).context.turn.number).toBe(2);
   model.assertFinished();
 });
