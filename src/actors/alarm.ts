@@ -30,8 +30,7 @@ export type AlarmLogic = EffectLogic<AlarmOutput, AlarmInput>;
 
 /** Node's timers hold the process unless they are told not to; other platforms have numbers. */
 const release = (handle: unknown): void => {
-  if (typeof handle === 'object' && handle !== null && 'unref' in handle && typeof handle.unref === 'function')
-    handle.unref();
+  if (typeof handle === 'object' && handle !== null && 'unref' in handle) (handle as { unref(): void }).unref();
 };
 
 /** Waits for an absolute time, so that a restore goes on waiting for what is left; any delay, also of more than 24.8 days. */
