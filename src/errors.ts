@@ -75,16 +75,25 @@ const text = (value: unknown): string => {
   }
 };
 
+/** `instanceof` that never throws: a revoked proxy is an instance of nothing. */
+export const isInstance = <T>(value: unknown, type: new (...given: never[]) => T): value is T => {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
+};
+
 /** Turns anything that was thrown into `ErrorData`; never throws itself, follows at most five causes. */
 export const errorData = (thrown: unknown, depth = 0): ErrorData => {
   try {
-    if (!(thrown instanceof Error)) return { name: 'Error', message: text(thrown) };
+    if (!isInstance(thrown, Error)) return { name: 'Error', message: text(thrown) };
     const { code, status } = thrown as { code?: unknown; status?: unknown };
     return {
       name: text(thrown.name),
       message: text(thrown.message),
       ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
-      ...(typeof status === 'number' ? { status } : {}),
+      ...(typeof status === 'number' && Number.isFinite(status) ? { status } : {}),
       ...(thrown.cause !== undefined && depth < 5 ? { cause: errorData(thrown.cause, depth + 1) } : {}),
     };
   } catch {

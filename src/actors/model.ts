@@ -1,8 +1,8 @@
 import type { AnyActorRef } from 'xstate';
-import { type ErrorData, errorData } from '../errors.ts';
-import { isPlainObject } from '../messages/json.ts';
+import { type ErrorData, errorData, isInstance } from '../errors.ts';
 import { partsOf } from '../messages/message.ts';
 import type { ChatModel, ModelReply, ModelRequest } from '../models/chat-model.ts';
+import { replyOf } from '../models/check-reply.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
@@ -39,46 +39,17 @@ export interface ModelOptions {
 }
 
 const failureOf = (thrown: unknown): ModelFailure => {
-  if (!(thrown instanceof ModelError)) return { ...errorData(thrown), transient: false };
+  if (!isInstance(thrown, ModelError)) return { ...errorData(thrown), transient: false };
   const { transient, retryAfter, overflow } = thrown;
   return {
     ...errorData(thrown),
-    transient,
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    transient: transient === true,
+    // A wait that is no number would be one without an end.
+    ...(typeof retryAfter === 'number' && retryAfter >= 0
+      ? { retryAfter: Math.min(retryAfter, Number.MAX_SAFE_INTEGER) }
+      : {}),
     ...(overflow ? { overflow } : {}),
   };
-};
-
-const isReply = (reply: unknown): reply is ModelReply =>
-  isPlainObject(reply) &&
-  isPlainObject(reply['message']) &&
-  reply['message']['role'] === 'assistant' &&
-  (typeof reply['message']['content'] === 'string' || Array.isArray(reply['message']['content']));
-
-const hasUnsafeKey = (json: string): boolean => json.includes('"__proto__":');
-
-/** No document may hold the key `__proto__`: arguments with it stay text, which then fails their check; elsewhere it is left out. */
-const withoutUnsafeKeys = (reply: ModelReply): ModelReply => {
-  const content =
-    typeof reply.message.content === 'string'
-      ? reply.message.content
-      : reply.message.content.map((part) => {
-          const text = part.type === 'tool-call' ? JSON.stringify(part.input) : '';
-          return hasUnsafeKey(text) ? { ...part, input: text } : part;
-        });
-  const text = JSON.stringify({ ...reply, message: { ...reply.message, content } });
-  return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)) as ModelReply;
-};
-
-/** A reply as plain JSON of our own: nothing that the model's adapter may change later, nothing that a save would lose. */
-const plainReply = (reply: unknown, name: string): ModelReply => {
-  const text = JSON.stringify(reply) ?? 'null';
-  const parsed: unknown = JSON.parse(text);
-  if (!isReply(parsed)) {
-    throw new TypeError(`the model "${name}" gave no reply with an assistant message in it`);
-  }
-  const copy = hasUnsafeKey(text) ? withoutUnsafeKeys(parsed) : parsed;
-  return { ...copy, finishReason: copy.finishReason ?? 'other' };
 };
 
 const stalled = (name: string, ms: number): ModelError =>
@@ -110,10 +81,12 @@ const streamed = async (
   const idle = new AbortController();
   let timer: unknown;
   const restart = (): void => {
-    if (idleTimeout === undefined) return;
     clock.clearTimeout(timer);
+    if (idleTimeout === undefined || signal.aborted) return;
     timer = clock.setTimeout(() => idle.abort(stalled(model.name, idleTimeout)), idleTimeout);
   };
+  // A stream that does not hear of the stop is waited for by nobody: no timer is to outlive the turn.
+  signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
   const silence = new Promise<never>((_, reject) => {
     idle.signal.addEventListener('abort', () => reject(idle.signal.reason as Error), { once: true });
   });
@@ -186,7 +159,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       const request = await options.requestOf(parent, model);
       signal.throwIfAborted();
       const canStream = model.stream !== undefined && host.hasReaders();
-      const reply = plainReply(
+      const reply = replyOf(
         await (canStream ? streamed(model, request, host, signal, options) : model.generate(request, { signal })),
         name,
       );

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import { AgentError, errorData } from '../errors.ts';
+import { AgentError, errorData, isInstance } from '../errors.ts';
 import { isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
@@ -191,7 +191,7 @@ const execute = async (
   } catch (error) {
     if (signal.aborted)
       return settled(textResult('stopped', 'Error: the call was stopped while it ran; its outcome is unknown.'));
-    if (error instanceof TimedOut) {
+    if (isInstance(error, TimedOut)) {
       const text = `Error: the tool timed out after ${tool.timeout} ms.`;
       return settled(textResult('timed-out', text, { name: 'TimeoutError', message: text, code: 'timed-out' }), true);
     }

@@ -1,11 +1,14 @@
+import { AgentError } from '../errors.ts';
 import type { AlarmOutput } from '../actors/alarm.ts';
 import type { ModelFailure } from '../actors/model.ts';
+import { checkMessages } from '../messages/check-message.ts';
 import { repairHistory } from '../messages/history.ts';
 import { type JsonValue, canonicalJson } from '../messages/json.ts';
 import { type Message, type UserMessage } from '../messages/message.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { FinishReason, ModelReply } from '../models/chat-model.ts';
+import { isWellFormed } from './outside-event.ts';
 import { type CallRecord, type Round, pendingOf } from './round.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import { type Turn, type TurnOptions, noTurn } from './turn.ts';
@@ -118,16 +121,21 @@ export type AgentChartEvent =
   | { type: 'session.woken' }
   | { type: 'xstate.done.actor.deadline'; output: AlarmOutput };
 
-const messagesOfInput = ({ message, messages }: AgentInput): Message[] => {
+const messagesOfInput = ({ message, messages }: Pick<AgentInput, 'message' | 'messages'>): Message[] => {
   if (message === undefined) return messages?.at(-1)?.role === 'user' ? [...messages] : [];
-  return [...(messages ?? []), typeof message === 'string' ? { role: 'user', content: message } : message];
+  return [...(messages ?? []), ...checkMessages(message)];
 };
 
+/** Throws `invalid-message` for what is no message: the actor is in status `error` from the beginning, and `start` tells. */
 export const initialAgent = (input: AgentInput | undefined, newId: () => string): AgentContext => {
-  const first = messagesOfInput(input ?? {});
+  if (input?.sessionId !== undefined && typeof input.sessionId !== 'string')
+    throw new AgentError('invalid-option', `input.sessionId must be a string, got ${typeof input.sessionId}`);
+  const given = input?.messages;
+  const messages = given === undefined || given.length === 0 ? [] : checkMessages(given);
+  const first = messagesOfInput({ ...input, messages });
   return {
     sessionId: input?.sessionId ?? newId(),
-    messages: first.length === 0 ? repairHistory(input?.messages ?? []) : [],
+    messages: first.length === 0 ? repairHistory(messages) : [],
     reply: null,
     failure: null,
     round: null,
@@ -144,9 +152,19 @@ export const initialAgent = (input: AgentInput | undefined, newId: () => string)
   };
 };
 
-/** What a message event says; an empty one says nothing. */
-export const messagesOfEvent = ({ content, messages }: UserMessageEvent): Message[] =>
-  (messages ?? (content === undefined ? [] : [{ role: 'user', content }])).filter((each) => !isEmptyMessage(each));
+/** What a message event says; an empty one says nothing, nor one that is no message. */
+export const messagesOfEvent = (event: UserMessageEvent): Message[] => {
+  const { content, messages } = event;
+  const given = messages ?? (content === undefined ? [] : [{ role: 'user', content }]);
+  try {
+    if (!isWellFormed(event)) return [];
+    const said = given.filter((each) => !isEmptyMessage(each));
+    return said.length === 0 ? [] : checkMessages(said);
+  } catch {
+    // What is no message says nothing either.
+    return [];
+  }
+};
 
 /** Puts a message into the inbox. */
 export const enqueue = (

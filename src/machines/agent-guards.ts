@@ -9,9 +9,11 @@ import {
   type AgentChartEvent,
   type AgentContext,
   type AgentInput,
+  type OutsideEvent,
   type UserMessageEvent,
   messagesOfEvent,
 } from './agent-context.ts';
+import { isWellFormed } from './outside-event.ts';
 import * as limitSteps from './limit-steps.ts';
 import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
@@ -61,10 +63,12 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
       // messages
       hasQueued: ({ context }) => context.inbox.length > 0 && context.turn.outcome?.type !== 'failed',
       hasUnread: ({ context }) => context.inbox.length > 0,
+      isWellFormed: (_, event: OutsideEvent) => isWellFormed(event),
       saysSomething: (_, event: UserMessageEvent) => messagesOfEvent(event).length > 0,
       isSingleTurn: ({ context }) => context.singleTurn,
       refusesMessages: ({ context }) => rules.onMessage === 'refuse' && isAnyWaiting(context),
-      supersedes: ({ context }) => rules.onMessage === 'supersede' && isAnyWaiting(context),
+      supersedes: ({ context }, event: UserMessageEvent) =>
+        rules.onMessage === 'supersede' && isAnyWaiting(context) && messagesOfEvent(event).length > 0,
       hasPending: ({ context }) => isAnyWaiting(context),
       // what the model said
       mayRetry: ({ context: { failure, turn } }) =>
@@ -104,10 +108,12 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
         roundSteps.unknownTool(context, context.reply, rules) !== undefined,
       // the round
       isOpenCall: ({ context }, { callId }: { callId: string }) => {
+        if (typeof callId !== 'string') return false;
         const call = ownerOf(context.round, callId);
         return call !== undefined && call.phase !== 'settled';
       },
       isPendingCall: ({ context }, event: DecisionEvent) => {
+        if (!isWellFormed(event)) return false;
         const call = pendingOf(context).find(({ callId }) => callId === event.callId);
         if (call === undefined || (event.type !== 'call.result' && call.needs !== 'approval')) return false;
         return event.inputHash === undefined || event.inputHash === call.inputHash;

@@ -24,7 +24,10 @@ export const openRoundState = (agent: AgentSetup) =>
         guard: { type: 'isOpenCall', params: ({ event }) => event },
         actions: { type: 'cancelCall', params: ({ event }) => event },
       },
-      'turn.stop': { actions: { type: 'stopCalls', params: ({ event }) => event } },
+      'turn.stop': {
+        guard: { type: 'isWellFormed', params: ({ event }) => event },
+        actions: { type: 'stopCalls', params: ({ event }) => event },
+      },
       'session.woken': { actions: 'askCallsToReport' },
       'xstate.done.actor.deadline': {
         guard: 'isPastDeadline',
@@ -33,7 +36,7 @@ export const openRoundState = (agent: AgentSetup) =>
       'user.message': [
         { guard: 'refusesMessages', actions: { type: 'refuseMessage', params: ({ event }) => event } },
         {
-          guard: 'supersedes',
+          guard: { type: 'supersedes', params: ({ event }) => event },
           actions: [{ type: 'enqueue', params: ({ event }) => ({ event, mode: 'steer' }) }, 'supersede'],
         },
         { guard: 'hasPending', actions: { type: 'enqueue', params: ({ event }) => ({ event, mode: 'steer' }) } },

@@ -31,7 +31,10 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
     initial: 'idle',
     on: {
       'user.message': { actions: { type: 'enqueue', params: ({ event }) => ({ event }) } },
-      'message.withdraw': { actions: { type: 'withdraw', params: ({ event }) => event } },
+      'message.withdraw': {
+        guard: { type: 'isWellFormed', params: ({ event }) => event },
+        actions: { type: 'withdraw', params: ({ event }) => event },
+      },
     },
     states: {
       idle: {

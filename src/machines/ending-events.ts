@@ -4,7 +4,11 @@ import type { AgentSetup } from './agent-setup.ts';
 export const endingEvents = (agent: AgentSetup) =>
   agent.createStateConfig({
     on: {
-      'turn.stop': { target: '#agent.done.stopped', actions: { type: 'endStopped', params: ({ event }) => event } },
+      'turn.stop': {
+        guard: { type: 'isWellFormed', params: ({ event }) => event },
+        target: '#agent.done.stopped',
+        actions: { type: 'endStopped', params: ({ event }) => event },
+      },
       'xstate.done.actor.deadline': {
         guard: 'isPastDeadline',
         target: '#agent.done.limited',

@@ -1,3 +1,4 @@
+import { errorData } from '../errors.ts';
 import type { CheckOutcome } from '../actors/check.ts';
 import type { ToolOutcome } from '../actors/tool.ts';
 import type { JsonValue } from '../messages/json.ts';
@@ -192,6 +193,23 @@ export const report = ({ call, phase, waiting, nested, result, edited }: ToolCal
   ...(nested !== undefined && (phase === 'running' || phase === 'awaiting-agent') ? { nested } : {}),
   ...(result === undefined ? {} : { result: edited === undefined ? result : { ...result, edited } }),
 });
+
+/** What the agent inside the call is asked, or how the call failed because that is nothing that can be asked. */
+export const askAgent = (
+  { call, input }: ToolCallContext,
+  rules: AgentRules,
+): { message: string } | { result: CallResult } => {
+  try {
+    const message: unknown = rules.agentMessage(call, input);
+    if (typeof message === 'string' && message !== '') return { message };
+    throw new TypeError(
+      `option "message" of tool ${call.tool} must give a text that is not empty, gave ${typeof message}`,
+    );
+  } catch (error) {
+    const text = 'Error: the agent could not be asked.';
+    return { result: textResult('failed', text, errorData(error)) };
+  }
+};
 
 export const takeNested = (nested: NestedState): Partial<ToolCallContext> => ({
   nested,

@@ -25,6 +25,7 @@ import {
   type ToolCallInput,
   abandon,
   answer,
+  askAgent,
   askFor,
   planRetry,
   reject,
@@ -85,12 +86,18 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
       actions: {
         beginAgent: assign(({ context, spawn }) => {
           const { call, sessionId } = context;
-          const message = rules.agentMessage(call, context.input);
+          const asked = askAgent(context, rules);
+          if ('result' in asked) return asked;
           // The agents are not in the type of this chart: they hold charts of its kind themselves.
           const start = spawn as unknown as (src: string, options: object) => unknown;
           start(`agent:${call.tool}`, {
             id: 'agent',
-            input: { message, sessionId: `${sessionId}/${call.callId}`, insideCall: call.callId, singleTurn: true },
+            input: {
+              message: asked.message,
+              sessionId: `${sessionId}/${call.callId}`,
+              insideCall: call.callId,
+              singleTurn: true,
+            },
           });
           return { phase: 'running' as const, attempt: context.attempt + 1 };
         }),

@@ -135,6 +135,7 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
       },
       delegating: {
         entry: 'beginAgent',
+        always: { guard: 'isRefused', target: 'settled' },
         exit: 'endAgent',
         on: {
           'agent.reported': { actions: [{ type: 'takeNested', params: ({ event }) => event }, 'report'] },

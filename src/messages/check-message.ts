@@ -13,7 +13,11 @@ import type {
   UserMessage,
 } from './message.ts';
 
-const providerOptionsOf = (fields: Record<string, unknown>, path: string): { providerOptions?: ProviderOptions } => {
+/** `{ providerOptions }` of a message or part, or `{}` where it has none. */
+export const providerOptionsOf = (
+  fields: Record<string, unknown>,
+  path: string,
+): { providerOptions?: ProviderOptions } => {
   if (fields.providerOptions === undefined) return {};
   const at = `${path}.providerOptions`;
   const entries = Object.entries(fieldsOf(fields.providerOptions, at)).filter(([, options]) => options !== undefined);
@@ -66,6 +70,16 @@ const readers: { [Type in keyof PartOfType]: (fields: Record<string, unknown>, p
   'tool-result': resultOf,
 };
 
+const partOf = <Type extends keyof PartOfType>(
+  value: unknown,
+  at: string,
+  types: readonly Type[],
+): PartOfType[Type] => {
+  const fields = fieldsOf(value, at, 'a part, such as { type: "text", text: "…" }');
+  const type = types.find((name) => name === fields.type) ?? refuse(`${at}.type`, fields.type, oneOf(types));
+  return { ...readers[type](fields, at), ...providerOptionsOf(fields, at) };
+};
+
 const partsOf = <Type extends keyof PartOfType>(
   content: unknown,
   path: string,
@@ -73,13 +87,15 @@ const partsOf = <Type extends keyof PartOfType>(
   allowed = 'a string, an array of parts',
 ): PartOfType[Type][] => {
   if (!Array.isArray(content)) return refuse(path, content, allowed);
-  return Array.from(content, (value: unknown, index) => {
-    const at = `${path}[${index}]`;
-    const fields = fieldsOf(value, at, 'a part, such as { type: "text", text: "…" }');
-    const type = types.find((name) => name === fields.type) ?? refuse(`${at}.type`, fields.type, oneOf(types));
-    return { ...readers[type](fields, at), ...providerOptionsOf(fields, at) };
-  });
+  return Array.from(content, (value: unknown, index) => partOf(value, `${path}[${index}]`, types));
 };
+
+/** The types of part that an assistant's message may hold. */
+export const assistantTypes = ['text', 'reasoning', 'file', 'tool-call', 'tool-result'] as const;
+
+/** One part of an assistant's message, by the rules of `checkMessages`. */
+export const assistantPartOf = (value: unknown, path: string): PartOfType[(typeof assistantTypes)[number]] =>
+  partOf(value, path, assistantTypes);
 
 /** A string, or the parts that the role allows. */
 const contentOf = <Type extends keyof PartOfType>(
@@ -110,7 +126,7 @@ const messageOf = (value: unknown, path: string): Message => {
     case 'assistant':
       return {
         role,
-        content: contentOf(content, at, ['text', 'reasoning', 'file', 'tool-call', 'tool-result']),
+        content: contentOf(content, at, assistantTypes),
         ...options,
       };
     case 'tool':

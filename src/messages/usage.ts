@@ -10,7 +10,8 @@ export interface Usage {
   reasoningTokens?: number;
 }
 
-const kinds = [
+/** The names of what is counted. */
+export const usageKinds = [
   'inputTokens',
   'outputTokens',
   'totalTokens',
@@ -22,7 +23,7 @@ const kinds = [
 export const addUsage = (a: Usage, b: Usage | undefined): Usage => {
   if (b === undefined) return a;
   const sum: Usage = {};
-  for (const kind of kinds) {
+  for (const kind of usageKinds) {
     // `null` is no `Usage`, but some servers send it, and it means that they did not count.
     const left = a[kind] ?? undefined;
     const right = b[kind] ?? undefined;

@@ -47,7 +47,7 @@ export interface ApprovalOptions {
   hold?: 'all' | 'gated';
   /** Decides for every call; undefined leaves it to the tool's `needsApproval`. One that throws means `ask`. */
   policy?: ApprovalPolicy;
-  /** Asked before every decision that comes through a session; false refuses it with `not-authorized`. Default: everybody may. */
+  /** Asked before every decision that comes through a session; anything but `true` refuses it with `not-authorized`. Default: everybody may. */
   authorize?: Authorize;
   /** ms until a pending approval settles as rejected with reason `expired`. Default none. */
   expireAfter?: number;
@@ -95,7 +95,7 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   modelMiddleware?: readonly ModelMiddleware[];
   /** Around every run of a tool; the first one is the outermost. */
   toolMiddleware?: readonly ToolMiddleware[];
-  /** ms without a chunk after which a stream counts as broken. Default none. */
+  /** ms without a chunk after which a stream counts as broken, so that none hangs for ever. Default 120,000. */
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */
   stopGrace?: number;

@@ -1,6 +1,7 @@
 import type { AgentMachine } from '../machines/agent.ts';
 import type { InputSchema, SchemaOutput } from '../tools/input-schema.ts';
 import { type Tool, type ToolOptions, tool } from '../tools/tool.ts';
+import { checkAgentToolOptions } from './check-options.ts';
 
 /** How an agent is offered as a tool. Without `inputSchema` the model gives one text, `{ prompt }`. */
 export interface AgentToolOptions<S extends InputSchema = InputSchema> extends Pick<
@@ -32,11 +33,10 @@ const defaultMessage = (input: unknown): string =>
     : JSON.stringify(input);
 
 /** A tool whose calls are answered by a turn of an agent: an actor inside the call, in the same session document. */
-export const createAgentTool = <S extends InputSchema>(
-  machine: AgentMachine,
-  { message, inputSchema, ...options }: AgentToolOptions<S>,
-): Tool =>
-  Object.freeze<Tool>({
+export const createAgentTool = <S extends InputSchema>(machine: AgentMachine, given: AgentToolOptions<S>): Tool => {
+  checkAgentToolOptions(given);
+  const { message, inputSchema, ...options } = given;
+  return Object.freeze<Tool>({
     // The chart never runs `execute` of an agent; it stands for "not answered by the application".
     ...tool<InputSchema>({
       ...(options as ToolOptions),
@@ -45,3 +45,4 @@ export const createAgentTool = <S extends InputSchema>(
     }),
     agent: Object.freeze({ machine, messageOf: (message ?? defaultMessage) as (input: unknown) => string }),
   });
+};

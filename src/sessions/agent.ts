@@ -41,7 +41,10 @@ export interface Agent<Output = unknown> extends AsyncDisposable {
   /** Resolves when the turn rests or waits for somebody; rejects with `TurnError` where it failed. */
   run(input: string | Message | readonly Message[], options?: RunOptions): Promise<RunResult<Output>>;
   stream(input: string | Message | readonly Message[], options?: RunOptions): RunStream<Output>;
-  /** The session of this id, from the store; a new one where there is none. The same object while it lives in this process. */
+  /**
+   * The session of this id, from the store; a new one where there is none. The same object while it lives in this process.
+   * Ids are data: any string of 1 to 1,000 characters is one.
+   */
   open(id?: string, options?: OpenOptions): Promise<Session<Output>>;
   /** Takes no more work, saves its sessions and lets go of them; they can be opened again by another agent. */
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 import type { AnyActorRef, AnyStateMachine } from 'xstate';
+import { AgentError } from '../errors.ts';
 import { createAlarmLogic, systemClock } from '../actors/alarm.ts';
 import { createCheckLogic } from '../actors/check.ts';
 import { createOutputLogic } from '../actors/check-output.ts';
@@ -20,6 +21,7 @@ import { createOutputTool, outputToolName } from '../tools/output-tool.ts';
 import { createToolFinder, definitionOf } from '../tools/tool-finder.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
+import { show } from './option-bounds.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
 import type { ParseOutput } from './create-session.ts';
 
@@ -85,11 +87,11 @@ export const assemble = (options: AgentOptions): Assembly => {
     model: createModelLogic({
       models: [model, ...(options.fallback ?? [])].map((each) => wrapModel(each, options.modelMiddleware ?? [])),
       clock,
-      idleTimeout: options.idleTimeout,
+      idleTimeout: options.idleTimeout ?? 120_000,
       requestOf: async (agent, asked) => {
         const context = contextOf(agent);
         const { sessionId, messages, turn } = context;
-        const text =
+        const text: unknown =
           typeof instructions === 'function'
             ? await instructions({
                 sessionId,
@@ -98,6 +100,9 @@ export const assemble = (options: AgentOptions): Assembly => {
                 iteration: turn.iterations + 1,
               })
             : instructions;
+        if (typeof text !== 'string' && (text !== undefined || instructions !== undefined)) {
+          throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
+        }
         const { toolChoice, settings } = options;
         const output = answer && { definition: definitionOf(answer), asTool: isAnswerTool };
         return requestOf(

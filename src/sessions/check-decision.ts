@@ -2,10 +2,13 @@ import { AgentError } from '../errors.ts';
 import { type AgentContext, type Decision, decisionOf } from '../machines/agent-context.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import { pendingOf } from '../machines/round.ts';
-import { canonicalJson, isJson } from '../messages/json.ts';
+import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
 import type { PendingCall } from '../tools/call.ts';
+import { checkCallId } from './check-options.ts';
+import { type Bound, type Shape, checkGiven, isA, oneOf } from './option-bounds.ts';
+import type { ApproveOptions, RejectOptions } from './session.ts';
 
-const known = (pending: readonly PendingCall[]): string =>
+const waiting = (pending: readonly PendingCall[]): string =>
   pending.length === 0
     ? 'no call waits'
     : `calls that wait: ${pending.map(({ callId, tool }) => `${callId} (${tool})`).join(', ')}`;
@@ -16,18 +19,49 @@ const isSame = ({ decision, input, output }: Decision, event: DecisionEvent): bo
   (event.type !== 'approval.granted' || canonicalJson(input) === canonicalJson(event.input)) &&
   (event.type !== 'call.result' || canonicalJson(output) === canonicalJson(event.output));
 
-/** The decision as it is now: what the caller does to his objects later is no part of it. `invalid-input` for what is no plain JSON. */
-export const copyDecision = (event: DecisionEvent): DecisionEvent => {
-  const plain = <T>(value: T, name: string): T => {
-    if (isJson(value)) return structuredClone(value);
-    throw new AgentError(
-      'invalid-input',
-      `the ${name} for call ${event.callId} must be plain JSON: no undefined, date or class instance`,
-    );
-  };
-  if (event.type === 'call.result') return { ...event, output: plain(event.output, 'output') };
-  if (event.type === 'approval.rejected' || event.input === undefined) return { ...event };
-  return { ...event, input: plain(event.input, 'input') };
+const text = isA('string');
+const remember = oneOf('tool', 'input');
+/** `input` and the output are looked at by themselves: what is no plain JSON is `invalid-input`. */
+const anything: Bound = { says: 'anything', holds: () => true };
+
+const known = {
+  'approval.granted': { input: anything, remember, by: text, inputHash: text },
+  'approval.rejected': { reason: text, remember, by: text, inputHash: text },
+  'call.result': { by: text, inputHash: text },
+} satisfies Record<DecisionEvent['type'], Shape>;
+
+const methods = { 'approval.granted': 'approve', 'approval.rejected': 'reject', 'call.result': 'respond' } as const;
+
+const plain = (value: unknown, what: string, callId: string): JsonValue => {
+  if (isJson(value)) return structuredClone(value);
+  throw new AgentError(
+    'invalid-input',
+    `the ${what} for call ${callId} must be plain JSON: no undefined, date or class instance`,
+  );
+};
+
+/** What a caller may give beside the call; which of it a decision takes is said by `known`. */
+export type DecisionGiven = ApproveOptions & RejectOptions;
+
+/**
+ * A decision made of known fields alone: what a caller passes on from elsewhere never chooses the event or the call, and what he does
+ * to his objects later is no part of it. Throws `invalid-option` for a field that nobody knows or of a wrong type, `unknown-call` for an id that is no string, `invalid-input`
+ * for what is no plain JSON.
+ */
+export const decisionFrom = (
+  type: DecisionEvent['type'],
+  callId: string,
+  given: DecisionGiven = {},
+  output?: unknown,
+): DecisionEvent => {
+  checkCallId(callId, methods[type]);
+  checkGiven(given, known[type], methods[type]);
+  const { by, inputHash, input, reason } = given;
+  const who = { callId, ...(by === undefined ? {} : { by }), ...(inputHash === undefined ? {} : { inputHash }) };
+  if (type === 'call.result') return { type, ...who, output: plain(output, 'output', callId) };
+  const kept = given.remember === undefined ? {} : { remember: given.remember };
+  if (type === 'approval.rejected') return { type, ...who, ...kept, ...(reason === undefined ? {} : { reason }) };
+  return { type, ...who, ...kept, ...(input === undefined ? {} : { input: plain(input, 'input', callId) }) };
 };
 
 /**
@@ -65,7 +99,7 @@ export const checkDecision = (context: AgentContext, event: DecisionEvent): bool
   const isOpen =
     context.round?.calls.some(({ callId, phase }) => callId === event.callId && phase !== 'settled') ?? false;
   if (isOpen) {
-    throw new AgentError('decision-conflict', `call ${event.callId} does not wait for anybody; ${known(pending)}`);
+    throw new AgentError('decision-conflict', `call ${event.callId} does not wait for anybody; ${waiting(pending)}`);
   }
   const wasCalled = [...context.messages, ...(context.round === null ? [] : [context.round.reply])].some(
     ({ content }) =>
@@ -75,11 +109,11 @@ export const checkDecision = (context: AgentContext, event: DecisionEvent): bool
   if (wasCalled) {
     throw new AgentError(
       'call-settled',
-      `call ${event.callId} is settled; a decision comes too late; ${known(pending)}`,
+      `call ${event.callId} is settled; a decision comes too late; ${waiting(pending)}`,
     );
   }
   throw new AgentError(
     'unknown-call',
-    `there is no call ${JSON.stringify(event.callId)} in this session; ${known(pending)}`,
+    `there is no call ${JSON.stringify(event.callId)} in this session; ${waiting(pending)}`,
   );
 };

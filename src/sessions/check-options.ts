@@ -2,7 +2,6 @@ import { AgentError } from '../errors.ts';
 import { isJson, isPlainObject } from '../messages/json.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
-import type { AgentToolOptions } from './agent-tool.ts';
 import type { OpenOptions, RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import {
@@ -165,11 +164,19 @@ const sendOptions = { mode: oneOf('queue', 'steer') };
 
 export const checkSendOptions = (given: { mode?: 'queue' | 'steer' }): void => checkGiven(given, sendOptions, 'send');
 
+/** `unknown-call`, as for every id that is none of the session's calls. */
+export const checkCallId = (given: unknown, where: string): void => {
+  if (typeof given === 'string') return;
+  throw new AgentError('unknown-call', `${where}: the call id must be a string, got ${show(given)}`);
+};
+
 export const checkStopReason = (given: string | undefined): void => {
   if (given !== undefined) checkOne(given, isA('string'), 'stop: the reason');
 };
 
 /** What only an agent as a tool has; `tool()` checks the rest. */
-export const checkAgentToolOptions = ({ message }: Pick<AgentToolOptions, 'message'>): void => {
+export const checkAgentToolOptions = (given: { message?: unknown }): void => {
+  checkOne(given, isObject, 'asTool: the options');
+  const { message } = given;
   if (message !== undefined) checkOne(message, isA('function'), 'asTool: option "message"');
 };

@@ -8,7 +8,7 @@ import type { Agent, OpenOptions, RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { createAgentTool } from './agent-tool.ts';
 import { assemble } from './assemble.ts';
-import { checkOptions, checkRunOptions } from './check-options.ts';
+import { checkOpenOptions, checkOptions, checkRunOptions, checkSessionId } from './check-options.ts';
 import { type OwnSession, createSession } from './create-session.ts';
 import { readDocument, unknownStates } from './document.ts';
 import { memoryStore } from './memory-store.ts';
@@ -119,13 +119,13 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     name,
     machine,
     run: async (input, given = {}) => {
-      checkRunOptions(given);
+      checkRunOptions(given, options.tools);
       const messages = checkMessages(input);
       return runIn(await sessionFor(given), messages, wrapped(given));
     },
     stream: (input, given = {}) =>
       streamTurn(async (attach, left) => {
-        checkRunOptions(given);
+        checkRunOptions(given, options.tools);
         const messages = checkMessages(input);
         const session = await sessionFor(given);
         attach(session);
@@ -133,12 +133,17 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         return runIn(session, messages, { ...wrapped(given), signal });
       }),
     open: async (id = newId(), extra = {}) => {
+      checkSessionId(id);
+      checkOpenOptions(extra, 'open');
       const session = await open(id, openOptionsOf(extra));
       if ('context' in extra) session.setContext(extra.context);
       return session;
     },
     asTool: (offered) => createAgentTool(machine, offered),
-    restore: (document, extra = {}) => restore(document, openOptionsOf(extra)),
+    restore: (document, extra = {}) => {
+      checkOpenOptions(extra, 'restore');
+      return restore(document, openOptionsOf(extra));
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -2,18 +2,18 @@ import { type ActorOptions, type Snapshot, createActor } from 'xstate';
 import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
-import { type AgentContext, type AgentInput, decisionOf } from '../machines/agent-context.ts';
+import type { AgentContext, AgentInput } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
-import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
-import { ownerOf, pendingOf } from '../machines/round.ts';
+import { pendingOf } from '../machines/round.ts';
 import type { PendingCall, ToolChange } from '../tools/call.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { Authorize } from './agent-options.ts';
-import { checkDecision, copyDecision } from './check-decision.ts';
+import { checkCallId, checkSendOptions, checkStopReason } from './check-options.ts';
+import { createDecide } from './decide.ts';
 import { type SessionDocument, checkRestored, documentOf, writeDocument } from './document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
 import { type LiveObjects, createLiveObjects } from './live-objects.ts';
@@ -24,7 +24,7 @@ import { createSaveQueue } from './save-queue.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 import type { SessionStore } from './store.ts';
 import { failedTurn } from './turn-error.ts';
-import { type Posted, createTurnWaiters } from './turn-waiters.ts';
+import { type Posted, createTurnWaiters, refusedFate } from './turn-waiters.ts';
 
 export interface SessionSource {
   machine: AgentMachine;
@@ -164,35 +164,7 @@ export const createSession = (source: SessionSource): OwnSession => {
 
   // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
   const shown = (): PendingCall[] => structuredClone(pendingOf(context()));
-  const decide = async (given: DecisionEvent): Promise<void> => {
-    const event = copyDecision(given);
-    assertOpen();
-    if (!checkDecision(context(), event)) return;
-    const call = shown().find(({ callId }) => callId === event.callId);
-    if (call !== undefined && source.authorize !== undefined) {
-      const asked = { call, decision: decisionOf(event), ...(event.by === undefined ? {} : { by: event.by }) };
-      if (!(await source.authorize(asked, live.context()))) {
-        throw new AgentError(
-          'not-authorized',
-          `${event.by ?? 'nobody in particular'} may not decide on call ${event.callId} (${call.tool})`,
-        );
-      }
-      // Somebody else may have decided meanwhile.
-      assertOpen();
-      if (!checkDecision(context(), event)) return;
-    }
-    actor.send(event);
-    if (event.type !== 'approval.granted' || event.input === undefined) return;
-    // An agent inside a call tells of its calls only through it.
-    const isChecked = (): boolean => {
-      const owner = ownerOf(context().round, event.callId);
-      if (owner?.callId === event.callId) return owner.phase !== 'validating';
-      return owner?.nested?.checking.includes(event.callId) !== true;
-    };
-    await until(() => isChecked() || undefined);
-    const refused = pendingOf(context()).find(({ callId }) => callId === event.callId)?.refusedEdit;
-    if (refused !== undefined) throw new AgentError('invalid-input', refused);
-  };
+  const decide = createDecide({ actor, authorize: source.authorize, context: live.context, assertOpen, until });
 
   const dispose = async (): Promise<void> => {
     // What is left of a machine that broke is no session: the store keeps what it has.
@@ -226,17 +198,19 @@ export const createSession = (source: SessionSource): OwnSession => {
       return snapshot.hasTag('settled') ? 'settled' : 'busy';
     },
     // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
-    send: (message, { mode = 'queue' } = {}) => {
+    send: (message, given = {}) => {
       try {
-        return session.post(checkMessages(message), { mode }).fate;
+        checkSendOptions(given);
+        return session.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate;
       } catch (error) {
-        return Promise.reject(error as Error);
+        return refusedFate(error as Error);
       }
     },
-    approve: (callId, given) => decide({ type: 'approval.granted', callId, ...given }),
-    reject: (callId, given) => decide({ type: 'approval.rejected', callId, ...given }),
-    respond: (callId, output, given) => decide({ type: 'call.result', callId, output, ...given }),
+    approve: (callId, given) => decide('approval.granted', callId, given),
+    reject: (callId, given) => decide('approval.rejected', callId, given),
+    respond: (callId, output, given) => decide('call.result', callId, given, output),
     cancel: async (callId) => {
+      checkCallId(callId, 'cancel');
       assertOpen();
       const call = openCallOf(actor, callId);
       if (call === undefined)
@@ -244,6 +218,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (call.phase !== 'settled') actor.send({ type: 'call.cancel', callId });
     },
     stop: async (reason) => {
+      checkStopReason(reason);
       assertOpen();
       if (now().matches('idle') || now().hasTag('settled')) return;
       actor.send({ type: 'turn.stop', ...(reason === undefined ? {} : { reason }) });

@@ -1,7 +1,8 @@
-import type { AnyActorRef, AnyStateMachine } from 'xstate';
+import type { AnyActorRef, AnyStateMachine, AnyStateNode } from 'xstate';
 import { AgentError } from '../errors.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
 import { isPlainObject } from '../messages/json.ts';
-import { contextProblem, missingActor } from './check-context.ts';
+import { agentProblem } from './check-snapshot.ts';
 
 /** Grows when the charts or their context change in a way that old documents need a migration for. */
 export const machineVersion = 1;
@@ -60,12 +61,12 @@ const parse = (given: unknown): unknown => {
   }
 };
 
-/** As XState writes the state of a chart: `done`, or `{ done: 'answered' }`. */
-const isStateValue = (value: unknown): boolean =>
-  typeof value === 'string' ||
-  (isPlainObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isStateValue));
-
-/** Checks a document and gives a fresh copy of it. Nothing is guessed: what does not fit is an `AgentError` that says what. */
+/**
+ * Checks a document and gives a fresh copy of it. Nothing is guessed: what does not fit is an `AgentError` that says what and where.
+ *
+ * What is checked is that an agent can go on from it, and that what a call would run with is what is shown to those who decide (R29).
+ * Nothing is signed: who can write to where documents are kept can write whole ones of his own. A document is as trustworthy as that place.
+ */
 export const readDocument = (given: unknown): SessionDocument => {
   const document = parse(given);
   if (!isPlainObject(document)) throw invalid('it is not an object');
@@ -89,20 +90,55 @@ export const readDocument = (given: unknown): SessionDocument => {
   }
   const { snapshot } = document;
   if (!isPlainObject(snapshot)) throw invalid('its "snapshot" is not an object');
-  const { context } = snapshot;
-  const problem = contextProblem(context);
-  if (problem !== undefined) throw invalid(`its "snapshot.context" is not that of an agent: ${problem}`);
-  if (!isStateValue(snapshot['value'])) throw invalid('its "snapshot.value" is not a state');
-  const missing = missingActor(snapshot);
-  if (missing !== undefined) throw invalid(missing);
+  const problem = agentProblem(snapshot);
+  if (problem !== undefined) throw invalid(problem);
+  const { sessionId } = snapshot['context'] as AgentContext;
   return {
     format,
     machineVersion: version,
     agent: typeof document['agent'] === 'string' ? document['agent'] : 'agent',
-    sessionId: (context as { sessionId: string }).sessionId,
+    sessionId,
     createdAt: typeof document['createdAt'] === 'number' ? document['createdAt'] : 0,
     snapshot,
   };
+};
+
+const childrenOf = (stored: unknown): Record<string, unknown> =>
+  isPlainObject(stored) && isPlainObject(stored['children']) ? stored['children'] : {};
+
+/** What charts start themselves, beside what their states invoke. */
+const isSpawned = (id: string, src: unknown, states: readonly string[]): boolean =>
+  (src === 'toolCall' && states.some((state) => state === 'acting' || state === 'awaiting-approval')) ||
+  (id === 'deadline' && src === 'alarm') ||
+  (id === 'agent' && String(src).startsWith('agent:'));
+
+/** A state whose actors are missing would wait for ever; one with others would hear what it did not ask for. */
+const actorProblem = (stored: unknown, live: AnyActorRef, path: string): string | undefined => {
+  const { _nodes: nodes, children: actors } = live.getSnapshot() as {
+    _nodes?: AnyStateNode[];
+    children?: Record<string, AnyActorRef>;
+  };
+  if (nodes === undefined) return undefined;
+  const open = nodes.find((node) => node.type === 'compound' && !nodes.some(({ parent }) => parent === node));
+  if (open !== undefined) return `"${path}.value" ends at "${open.key}", which has states of its own`;
+  const children = childrenOf(stored);
+  const sources = new Map(
+    Object.entries(children).map(([id, child]) => [id, isPlainObject(child) ? child['src'] : '']),
+  );
+  for (const { id, src } of nodes.flatMap(({ invoke }) => invoke)) {
+    if (sources.get(id) !== src) return `"${path}.children.${id}" is not the actor that its state has at work`;
+    sources.delete(id);
+  }
+  const states = nodes.map(({ key }) => key);
+  for (const [id, src] of sources)
+    if (!isSpawned(id, src, states)) return `"${path}.children.${id}" has no place in its state`;
+  for (const [id, child] of Object.entries(children)) {
+    const actor = actors?.[id];
+    const inside = isPlainObject(child) ? child['snapshot'] : undefined;
+    const found = actor === undefined ? undefined : actorProblem(inside, actor, `${path}.children.${id}.snapshot`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 };
 
 /** XState drops silently what it does not know: a child of an unknown kind, a state that is gone. Here that is an error. */
@@ -117,7 +153,7 @@ export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: Sessi
   const compare = (stored: unknown, live: AnyActorRef, what: string): void => {
     const restored = live.getSnapshot() as { status: string; error?: unknown; children?: Record<string, AnyActorRef> };
     if (restored.status === 'error') refuse(`${what} cannot be restored`, restored.error);
-    const children = isPlainObject(stored) && isPlainObject(stored['children']) ? stored['children'] : {};
+    const children = childrenOf(stored);
     for (const [id, child] of Object.entries(children)) {
       const found = Object.hasOwn(restored.children ?? {}, id) ? restored.children?.[id] : undefined;
       if (found === undefined) return refuse(`its child actor "${id}" is of a kind that does not exist here`);
@@ -125,6 +161,8 @@ export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: Sessi
     }
   };
   compare(snapshot, actor, 'its state');
+  const unfit = actorProblem(snapshot, actor, 'snapshot');
+  if (unfit !== undefined) throw invalid(unfit);
 };
 
 /** The states of a stored value that a machine does not have: `resolveState` would throw on them with less to say. */

@@ -65,7 +65,6 @@ export const either = (...bounds: readonly Bound[]): Bound => ({
 export type Shape = Readonly<Record<string, Bound>>;
 export type Rules = Readonly<Record<string, Bound | Shape>>;
 
-
 /** A value as an error message shows it. */
 export const show = (value: unknown): string => {
   try {
@@ -79,12 +78,7 @@ export const show = (value: unknown): string => {
 
 const isBound = (rule: Bound | Shape): rule is Bound => typeof rule['holds'] === 'function';
 
-const checkFields = (
-  given: object,
-  rules: Rules,
-  where: string,
-  path: string,
-): void => {
+const checkFields = (given: object, rules: Rules, where: string, path: string): void => {
   for (const [key, value] of Object.entries(given)) {
     const name = `${path}${key}`;
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;

@@ -27,6 +27,13 @@ interface Waiter {
   fail(error: AgentError): void;
 }
 
+/** Of a message that did not get in. Whoever does not await it is not told, and his process goes on. */
+export const refusedFate = (error: Error): Promise<Fate> => {
+  const refused = Promise.reject<Fate>(error);
+  refused.catch(() => undefined);
+  return refused;
+};
+
 export const createTurnWaiters = (soFar: () => TurnResult): TurnWaiters => {
   const waiters = new Map<string, Waiter>();
   return {

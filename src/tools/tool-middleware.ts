@@ -1,3 +1,4 @@
+import { AgentError } from '../errors.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 /** One run of a tool: its checked arguments and what it is told. */
@@ -15,9 +16,16 @@ export type RunTool = (run: ToolRun) => unknown;
  */
 export type ToolMiddleware = (next: RunTool) => RunTool;
 
-/** In list order, the first one outermost. */
+/** In list order, the first one outermost. Throws `invalid-option` where one gives no function, with its place in the list. */
 export const wrapTools = (middleware: readonly ToolMiddleware[]): RunTool =>
   middleware.reduceRight<RunTool>(
-    (next, wrap) => wrap(next),
+    (next, wrap, index) => {
+      const made: unknown = wrap(next);
+      if (typeof made === 'function') return made as RunTool;
+      throw new AgentError(
+        'invalid-option',
+        `createAgent: toolMiddleware[${index}] gave no function; return (run) => next(run)`,
+      );
+    },
     ({ tool, input, ctx }) => tool.execute?.(input, ctx),
   );

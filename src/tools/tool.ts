@@ -11,7 +11,8 @@ export type { InputIssue } from './input-issues.ts';
 
 /**
  * What a tool is told about its call. `callIndex` and `callCount` place it in its round; `attempt` starts at 1 and grows with
- * retries, `idempotencyKey` stays the same over all of them and over restarts.
+ * retries, `idempotencyKey` stays the same over all of them and over restarts. A tool that waits for its own session (`settled()`,
+ * `run()` in it, the end of a turn that it sent there) waits for itself, until its timeout.
  */
 export interface ToolContext {
   callId: string;

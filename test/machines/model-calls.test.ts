@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/actors/alarm.ts';
 import { describe, expect, test } from 'vitest';
 import type { ChatModel, ModelChunk, ModelReply } from '../../src/models/chat-model.ts';
 import { ModelError } from '../../src/models/model-error.ts';
@@ -365,6 +366,34 @@ describe('streams', () => {
     const { result } = await running;
     expect(result.text).toBe('world');
     expect(clock.timers).toBe(0);
+  });
+
+  test('R41: a stream that never ends is given up after 120 s by default, and no timer outlives a stop', async () => {
+    const timers = new Set<object>();
+    const clock: Clock = {
+      now: () => Date.now(),
+      setTimeout: (_, ms) => {
+        const handle = { ms };
+        timers.add(handle);
+        return handle;
+      },
+      clearTimeout: (handle) => {
+        timers.delete(handle as object);
+      },
+    };
+    const silent = Promise.withResolvers<void>();
+    const model = streaming(async function* () {
+      yield { type: 'text-delta', text: 'par' };
+      silent.resolve();
+      await new Promise(() => undefined);
+    });
+    const session = await createAgent({ model, clock }).open();
+    session.events();
+    await session.send('hello');
+    await silent.promise;
+    expect([...timers]).toEqual([{ ms: 120_000 }]);
+    await session.stop();
+    expect([...timers]).toEqual([]);
   });
 
   test('R41: chunks of a kind that we do not know are no error', async () => {

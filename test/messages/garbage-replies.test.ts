@@ -59,13 +59,21 @@ describe('a reply that is not right', () => {
     ['a part without a type', [{}], 'content[0].type: found undefined'],
     ['text that is no text', [{ type: 'text', text: 5 }], 'content[0].text: found 5'],
     ['reasoning without text', [{ type: 'reasoning' }], 'content[0].text: found undefined'],
-    ['a call without a name', [text, text, { ...callPart, toolName: undefined }], 'content[2].toolName: found undefined'],
+    [
+      'a call without a name',
+      [text, text, { ...callPart, toolName: undefined }],
+      'content[2].toolName: found undefined',
+    ],
     ['a call with a number as its name', [{ ...callPart, toolName: 5 }], 'content[0].toolName: found 5'],
     ['a call with an object as its id', [{ ...callPart, toolCallId: {} }], 'content[0].toolCallId: found an object'],
     ['a result without output', [{ ...callPart, type: 'tool-result' }], 'content[0].output: found undefined'],
     ['options that are a number', [{ ...text, providerOptions: 5 }], 'content[0].providerOptions: found 5'],
     ['a file without data', [{ type: 'file', mediaType: 'image/png' }], 'content[0].data: found undefined'],
-    ['an unknown part that belongs to a call', [{ type: 'approval', toolCallId: 'a' }], 'content[0].type: found "approval"'],
+    [
+      'an unknown part that belongs to a call',
+      [{ type: 'approval', toolCallId: 'a' }],
+      'content[0].type: found "approval"',
+    ],
   ])('%s is a model error that says where', async (_, content, says) => {
     const { outcome, messages } = await outcomeOf(saying(content));
     expect(outcome).toMatchObject({
@@ -131,11 +139,31 @@ describe('a reply that is not right', () => {
   });
 
   const odd = fc.constantFrom<unknown[]>(
-    undefined, null, 5, -1, '', 'x', true, [], [null], {}, { a: 1 }, 1e308, '\ud800', deep(501), deep(3_000), Number.NaN,
+    undefined,
+    null,
+    5,
+    -1,
+    '',
+    'x',
+    true,
+    [],
+    [null],
+    {},
+    { a: 1 },
+    1e308,
+    '\ud800',
+    deep(501),
+    deep(3_000),
+    Number.NaN,
     JSON.parse('{"__proto__":{"a":1},"b":2}'),
   );
-  const often = <T>(value: T) => fc.oneof({ weight: 3, arbitrary: fc.constant<unknown>(value) }, { weight: 1, arbitrary: odd });
-  const options = fc.oneof(fc.constant(undefined), odd, fc.dictionary(fc.constantFrom('openai', 'agentchart', '__proto__'), odd));
+  const often = <T>(value: T) =>
+    fc.oneof({ weight: 3, arbitrary: fc.constant<unknown>(value) }, { weight: 1, arbitrary: odd });
+  const options = fc.oneof(
+    fc.constant(undefined),
+    odd,
+    fc.dictionary(fc.constantFrom('openai', 'agentchart', '__proto__'), odd),
+  );
   const id = fc.constantFrom('', 'a', 'b');
   const output = fc.oneof(
     odd,
@@ -159,7 +187,11 @@ describe('a reply that is not right', () => {
     ),
     fc.record({ type: fc.constant('tool-result'), toolCallId: id, toolName: often('F1'), output }),
   );
-  const content = fc.oneof(often('hi'), fc.array(part, { maxLength: 5 }), fc.array(fc.constant(callPart), { maxLength: 3 }));
+  const content = fc.oneof(
+    often('hi'),
+    fc.array(part, { maxLength: 5 }),
+    fc.array(fc.constant(callPart), { maxLength: 3 }),
+  );
   const garbage = fc.oneof(
     odd,
     fc.record(

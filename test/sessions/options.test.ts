@@ -21,7 +21,7 @@ test.each([
   'approvals.expireAfter',
 ])('R1/D45: %s out of bounds is refused with setting, value and bound', (name) => {
   const mayBeZero = name === 'limits.maxConsecutiveErrors' || name === 'stopGrace';
-  const isInteger = /maxIterations|Errors|concurrency|attempts/.test(name);
+  const isInteger = /maxIterations|Errors|maxTokens|maxToolCalls|concurrency|attempts/.test(name);
   const values = [...bad.filter((value) => value !== 0 || !mayBeZero), ...(isInteger ? [1.5] : [])];
   for (const value of values) {
     const [first = '', second] = name.split('.');
@@ -60,6 +60,16 @@ test.each([
   [{ autopilot: 'yes' }, /"autopilot" must be a boolean/],
   [{ stopWhen: true }, /"stopWhen" must be a function/],
   [{ name: 3 }, /"name" must be a string/],
+  [{ store: {} }, /"store" must be a SessionStore: an object with load, save and delete functions and durable/],
+  [{ clock: {} }, /"clock" must be a Clock: an object with functions now, setTimeout and clearTimeout, got {}/],
+  [{ limits: { maxToolCalls: 0.5 } }, /"limits.maxToolCalls" must be an integer ≥ 1, got 0.5/],
+  [{ toolChoice: { tool: 'zzz' } }, /"toolChoice" names "zzz", which is none of the agent's tools; its tools: none/],
+  [{ settings: { temperature: 'hot' } }, /"settings.temperature" must be a number ≥ 0, got "hot"/],
+  [{ settings: { temprature: 1 } }, /no option "settings.temprature"; known here: temperature, /],
+  [{ settings: { stopSequences: [1] } }, /"settings.stopSequences" must be an array of strings/],
+  [{ settings: { providerOptions: { at: new Date() } } }, /"settings.providerOptions" must be an object of plain JSON/],
+  [{ toolMiddleware: [() => 5] }, /toolMiddleware\[0\] gave no function; return \(run\) => next\(run\)/],
+  [{ idleTimeout: 1e12 }, /"idleTimeout" must be a number of ms > 0, at most 2147483647/],
 ])('R1: %j is refused', (options, message) => {
   expect(make(options)).toThrow(message);
 });

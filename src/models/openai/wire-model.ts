@@ -57,8 +57,37 @@ const addWhole = async (assembly: ReplyAssembly, response: Response, signal: Abo
   return assembly.add(data);
 };
 
-const isWhole = (response: Response): boolean =>
-  response.headers.get('content-type')?.includes('application/json') ?? false;
+/** The first byte that is no space and no byte order mark, without taking it from whoever reads `body` too. */
+const firstByte = async (body: ReadableStream<Uint8Array>): Promise<number | undefined> => {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return undefined;
+      const found = value.find((byte) => !blank.has(byte));
+      if (found !== undefined) return found;
+    }
+  } finally {
+    // Settles only when the other reader leaves too.
+    reader.cancel().catch(() => undefined);
+  }
+};
+
+const blank = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+const brace = 0x7b;
+/** `data:`, `event:`, `id:`, `retry:` and comments: what lines of an event stream begin with, and JSON never does. */
+const lineStart = new Set(Array.from('deir:', (character) => character.charCodeAt(0)));
+
+/** The body, and whether it is a whole reply: some servers answer so where a stream was asked for, under all sorts of content types. */
+const look = async (response: Response): Promise<{ isWhole: boolean; response: Response }> => {
+  const type = response.headers.get('content-type')?.toLowerCase() ?? '';
+  if (response.body === null) return { isWhole: true, response };
+  if (type.includes('text/event-stream')) return { isWhole: false, response };
+  const [ahead, body] = response.body.tee();
+  const first = await firstByte(ahead);
+  const isJson = type.includes('json') && !(first !== undefined && lineStart.has(first));
+  return { isWhole: first === brace || isJson, response: new Response(body) };
+};
 
 const isBroken = (error: unknown): boolean => error instanceof ModelError && error.code === 'model-stream-broken';
 
@@ -67,13 +96,19 @@ async function* readReply(
   response: Response,
   signal: AbortSignal,
 ): AsyncGenerator<ModelChunk> {
-  // Some servers answer whole where a stream was asked for.
-  if (response.body === null || isWhole(response)) {
-    yield* await addWhole(assembly, response, signal);
+  let found: Awaited<ReturnType<typeof look>>;
+  try {
+    found = await look(response);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : brokenReply('the connection broke', error);
+  }
+  const { body } = found.response;
+  if (body === null || found.isWhole) {
+    yield* await addWhole(assembly, found.response, signal);
     return;
   }
   try {
-    for await (const chunk of readChunks(response.body)) {
+    for await (const chunk of readChunks(body)) {
       if (chunk === 'done') assembly.close();
       else yield* assembly.add(chunk);
       if (assembly.isOver?.() === true) break;

@@ -1,0 +1,249 @@
+import { toolOutputOf } from '../messages/check-output.ts';
+import { checkMessages } from '../messages/check-message.ts';
+import { usageKinds } from '../messages/usage.ts';
+import {
+  type Shape,
+  all,
+  anything,
+  byType,
+  count,
+  finite,
+  flag,
+  listOf,
+  nullable,
+  objectOf,
+  oneOf,
+  optional,
+  takenBy,
+  text,
+  whole,
+} from './shape.ts';
+
+// The stored forms of what a session knows, as its types say them.
+
+const optionalOf = (names: readonly string[], shape: Shape): Record<string, Shape> =>
+  Object.fromEntries(names.map((name) => [name, optional(shape)]));
+
+const usage = objectOf(optionalOf(usageKinds, count));
+
+/** Causes are nested at most five levels deep. */
+const errorData: Shape = objectOf({
+  name: text,
+  message: text,
+  code: optional(text),
+  status: optional(finite),
+  cause: optional((value, path) => errorData(value, path)),
+});
+
+export const messages: Shape = (value, path) => {
+  if (!Array.isArray(value)) return listOf(anything)(value, path);
+  const found = value.length === 0 ? undefined : takenBy(checkMessages)(value, path);
+  return found === undefined ? undefined : `${path}: ${found}`;
+};
+
+const reply: Shape = (value, path) => {
+  const found = messages([value], path);
+  return found ?? objectOf({ role: oneOf('assistant') })(value, path);
+};
+
+const modelReply = objectOf({
+  message: reply,
+  finishReason: text,
+  refusal: optional(text),
+  usage: optional(usage),
+  model: optional(text),
+});
+
+const failure = all(errorData, objectOf({ transient: flag, retryAfter: optional(count), overflow: optional(flag) }));
+
+const toolChanges = listOf(objectOf({ name: text, toolKey: optional(text) }));
+
+export const callResult = objectOf({
+  status: oneOf('ok', 'failed', 'rejected', 'cancelled', 'stopped', 'timed-out', 'outcome-unknown'),
+  output: takenBy(toolOutputOf),
+  error: optional(errorData),
+  endTurn: optional(flag),
+  toolChanges: optional(toolChanges),
+  usage: optional(usage),
+  by: optional(text),
+});
+
+const needs = {
+  needs: oneOf('approval', 'result'),
+  inputHash: text,
+  reason: optional(text),
+  expiresAt: optional(count),
+  refusedEdit: optional(text),
+};
+const callNeeds = objectOf(needs);
+
+const nested = objectOf({
+  pending: listOf(objectOf({ callId: text, path: listOf(text), tool: text, ...needs })),
+  checking: listOf(text),
+  isWaiting: flag,
+});
+
+const phase = oneOf(
+  'validating',
+  'awaiting-decision',
+  'queued',
+  'running',
+  'awaiting-result',
+  'awaiting-agent',
+  'settled',
+);
+
+const callRecord = objectOf({
+  callId: text,
+  tool: text,
+  toolKey: optional(text),
+  phase,
+  waiting: optional(callNeeds),
+  nested: optional(nested),
+  result: optional(callResult),
+});
+
+const limit = oneOf('maxIterations', 'maxTokens', 'maxToolCalls', 'deadline', 'stopWhen', 'loopDetection');
+
+const toolChoice: Shape = (value, path) =>
+  typeof value === 'string' ? oneOf('auto', 'required', 'none')(value, path) : objectOf({ tool: text })(value, path);
+
+const turnOptions = objectOf({
+  limits: optional(
+    objectOf({
+      ...optionalOf(['maxIterations', 'maxConsecutiveErrors', 'maxTokens', 'maxToolCalls', 'deadline'], count),
+      onLimit: optional(oneOf('finalize', 'pause', 'fail')),
+    }),
+  ),
+  toolChoice: optional(toolChoice),
+  settings: optional(objectOf({})),
+});
+
+const outcome = byType({
+  answered: { callId: optional(text) },
+  'tool-calls': {},
+  limit: { limit, callId: optional(text) },
+  refused: { reason: text },
+  stopped: { reason: optional(text) },
+  failed: {
+    code: text,
+    error: errorData,
+    errors: optional(listOf(all(errorData, objectOf({ callId: text, tool: text })))),
+  },
+});
+
+const turn = objectOf({
+  number: whole,
+  firstMessage: whole,
+  firstModelCall: whole,
+  iterations: count,
+  granted: count,
+  tokensGranted: count,
+  consecutiveErrors: count,
+  toolCalls: count,
+  usage,
+  toolChanges,
+  repeats: objectOf({ key: text, count }),
+  work: objectOf({ ms: count, since: optional(count) }),
+  options: turnOptions,
+  request: objectOf({
+    attempt: count,
+    model: whole,
+    emptyReplies: count,
+    retryAt: optional(count),
+    error: optional(errorData),
+  }),
+  finalizing: optional(limit),
+  stopping: optional(objectOf({ reason: optional(text), limit: optional(limit) })),
+  outcome: optional(outcome),
+});
+
+export const agentContext = objectOf({
+  sessionId: text,
+  messages,
+  reply: nullable(modelReply),
+  failure: nullable(failure),
+  round: nullable(objectOf({ reply, calls: listOf(callRecord) })),
+  lastRound: listOf(callRecord),
+  rounds: whole,
+  inbox: listOf(objectOf({ id: text, mode: oneOf('queue', 'steer'), messages, options: optional(turnOptions) })),
+  turn,
+  usage,
+  modelCalls: listOf(objectOf({ turn: whole, model: text, finishReason: text, usage: optional(usage) })),
+  remembered: listOf(objectOf({ tool: text, input: optional(text), verdict: oneOf('approve', 'reject') })),
+  decisions: listOf(
+    objectOf({
+      callId: text,
+      tool: text,
+      decision: oneOf('approved', 'rejected', 'answered'),
+      at: count,
+      inputHash: text,
+      reason: optional(text),
+      by: optional(text),
+      edited: optional(flag),
+      remembered: optional(objectOf({ input: optional(text) })),
+    }),
+  ),
+  singleTurn: flag,
+  callPrefix: text,
+});
+
+const callSpec = objectOf({
+  callId: text,
+  tool: text,
+  toolKey: optional(text),
+  index: whole,
+  count: whole,
+  iteration: count,
+});
+
+export const callContext = objectOf({
+  call: callSpec,
+  sessionId: text,
+  phase,
+  isChecked: flag,
+  inputHash: text,
+  isDecided: flag,
+  mayStart: flag,
+  attempt: count,
+  retryAt: optional(count),
+  waiting: optional(callNeeds),
+  nested: optional(nested),
+  stopping: optional(objectOf({ reason: optional(text) })),
+  result: optional(callResult),
+});
+
+const question = objectOf({
+  inputHash: text,
+  isChecked: flag,
+  reason: optional(text),
+  refusedEdit: optional(text),
+});
+const at = objectOf({ at: nullable(count) });
+const ofSession = objectOf({ sessionId: text });
+
+/** What the effects of the charts were given, and what they had come to where nobody had taken it yet. */
+const effects: Readonly<Record<string, { input: Shape; known: Shape }>> = {
+  alarm: { input: at, known: at },
+  model: {
+    input: objectOf({ sessionId: text, model: whole }),
+    known: byType({ reply: { reply: modelReply, model: text }, error: { error: failure, model: text } }),
+  },
+  checkOutput: { input: ofSession, known: byType({ fits: {}, unfit: { issues: listOf(text) } }) },
+  stopWhen: { input: ofSession, known: objectOf({ stop: flag }) },
+  check: {
+    input: objectOf({ call: callSpec, sessionId: text, isDecided: flag }),
+    known: byType({ settled: { result: callResult }, ask: { question }, ready: { isChecked: flag, inputHash: text } }),
+  },
+  tool: {
+    input: objectOf({ call: callSpec, sessionId: text, isChecked: flag, attempt: count }),
+    known: byType({ result: { result: callResult, isRetryable: flag }, ask: { question } }),
+  },
+};
+
+/** Of an effect of a kind that is not ours nothing is known. */
+export const effectOf = (src: string): Shape => {
+  const effect = Object.hasOwn(effects, src) ? effects[src] : undefined;
+  if (effect === undefined) return objectOf({ status: oneOf('active') });
+  return objectOf({ status: oneOf('active'), input: effect.input, known: optional(effect.known) });
+};

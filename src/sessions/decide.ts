@@ -1,0 +1,62 @@
+import type { ActorRefFrom } from 'xstate';
+import { AgentError } from '../errors.ts';
+import type { AgentMachine } from '../machines/agent.ts';
+import { type AgentContext, decisionOf } from '../machines/agent-context.ts';
+import { ownerOf, pendingOf } from '../machines/round.ts';
+import type { DecisionEvent } from '../machines/tool-call-context.ts';
+import type { Authorize } from './agent-options.ts';
+import { type DecisionGiven, checkDecision, decisionFrom } from './check-decision.ts';
+
+/** What a session lends for its decisions. */
+export interface DecisionHost {
+  actor: ActorRefFrom<AgentMachine>;
+  authorize: Authorize | undefined;
+  /** What the application gave to the turn. */
+  context(): unknown;
+  assertOpen(): void;
+  until<T>(find: () => T | undefined): Promise<T>;
+}
+
+export type Decide = (
+  type: DecisionEvent['type'],
+  callId: string,
+  given?: DecisionGiven,
+  output?: unknown,
+) => Promise<void>;
+
+/** Checks a decision, asks whether it is allowed, and gives it to the chart. Of an edit it waits for the check. */
+export const createDecide = ({ actor, authorize, context: live, assertOpen, until }: DecisionHost): Decide => {
+  const context = (): AgentContext => actor.getSnapshot().context;
+  const pending = (callId: string) => pendingOf(context()).find((call) => call.callId === callId);
+  return async (type, callId, given, output) => {
+    const event = decisionFrom(type, callId, given, output);
+    assertOpen();
+    if (!checkDecision(context(), event)) return;
+    const call = pending(callId);
+    if (call !== undefined && authorize !== undefined) {
+      // A copy: who is asked about the call cannot change it.
+      const asked = { call: structuredClone(call), decision: decisionOf(event) };
+      // Exactly true: an answer in other words, such as 'no', is not a yes.
+      if ((await authorize({ ...asked, ...(event.by === undefined ? {} : { by: event.by }) }, live())) !== true) {
+        throw new AgentError(
+          'not-authorized',
+          `${event.by ?? 'nobody in particular'} may not decide on call ${callId} (${call.tool})`,
+        );
+      }
+      // Somebody else may have decided meanwhile.
+      assertOpen();
+      if (!checkDecision(context(), event)) return;
+    }
+    actor.send(event);
+    if (event.type !== 'approval.granted' || event.input === undefined) return;
+    // An agent inside a call tells of its calls only through it.
+    const isChecked = (): boolean => {
+      const owner = ownerOf(context().round, callId);
+      if (owner?.callId === callId) return owner.phase !== 'validating';
+      return owner?.nested?.checking.includes(callId) !== true;
+    };
+    await until(() => isChecked() || undefined);
+    const refused = pending(callId)?.refusedEdit;
+    if (refused !== undefined) throw new AgentError('invalid-input', refused);
+  };
+};
