@@ -22,9 +22,7 @@ describe('R35: a request that is stopped', () => {
         setTimeout(() => controller.abort(reason), 20);
       }
     })();
-    const start = Date.now();
     expect(await thrownBy(reading)).toBe(reason);
-    expect(Date.now() - start).toBeLessThan(1000);
     expect(chunks).toEqual([{ type: 'text-delta', text: 'par' }]);
     expect(await server.requests[0]?.closed).toBe(true);
   });

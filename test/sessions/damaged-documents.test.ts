@@ -247,7 +247,7 @@ describe('a damaged document', () => {
   });
 });
 
-test('a session of 1,000 messages is restored in less than 100 ms', async () => {
+test('restoring a session of 1,000 messages, with all that is checked, takes a small multiple of reading its JSON', async () => {
   const answers = Array.from({ length: 250 }, () => [
     calls(call('F1', { n: 1, text: 'x'.repeat(100) })),
     'fine',
@@ -257,12 +257,13 @@ test('a session of 1,000 messages is restored in less than 100 ms', async () => 
   for (let turn = 0; turn < 250; turn += 1) await agent.run('hello', { session });
   expect(session.messages).toHaveLength(1_000);
   const text = JSON.stringify(session);
-  agent.restore(text);
-  const times = [1, 2, 3].map(() => {
-    const before = performance.now();
-    agent.restore(text);
-    return performance.now() - before;
-  });
-  if (process.env['SHOW'] !== undefined) process.stdout.write(`restore: ${times.join(' ')} ms, ${text.length} chars\n`);
-  expect(Math.min(...times)).toBeLessThan(100);
+  const best = (work: () => unknown): number =>
+    Math.min(
+      ...Array.from({ length: 7 }, () => {
+        const before = performance.now();
+        work();
+        return performance.now() - before;
+      }),
+    );
+  expect(best(() => agent.restore(text)) / best(() => JSON.parse(text) as unknown)).toBeLessThan(60);
 });

@@ -72,13 +72,6 @@ describe('R16: what the model reads of a tool that threw', () => {
     expect(message).toContain('of 10000 characters');
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (noise) => detailed(new Error(noise)).isWellFormed()));
   });
-
-  test('a hostile message takes no time to clean', () => {
-    const started = performance.now();
-    for (const part of ['/a', 'C:\\a ', '"/', ' at ', '~/', '\\\\x\\', "'/a b "])
-      detailed(new Error(part.repeat(100_000)));
-    expect(performance.now() - started).toBeLessThan(500);
-  });
 });
 
 test('R17: bad arguments name the fields and what was expected', () => {
