@@ -106,7 +106,7 @@ const passesIn = (...suites: string[]): Promise<boolean> =>
     const end = (): void => {
       if (running.pid !== undefined) process.kill(-running.pid, 'SIGKILL');
     };
-    const timer = setTimeout(end, 60_000);
+    const timer = setTimeout(end, 100_000);
     running.on('exit', (code) => {
       clearTimeout(timer);
       resolve(code === 0);
