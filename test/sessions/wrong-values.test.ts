@@ -6,8 +6,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { F1, call, calls, toolOf } from '../support/tools.ts';
 
 /** What the types forbid and a program in JavaScript, or a request from elsewhere, gives all the same. */
-// oxlint-disable-next-line typescript/no-explicit-any
-const wrong = (value: unknown): any => value;
+const wrong = (value: unknown): never => value as never;
 
 const waiting = async (options: Partial<AgentOptions> = {}) => {
   const ran: unknown[] = [];
