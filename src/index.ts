@@ -27,6 +27,7 @@ export type {
 export type { SessionStore } from './sessions/store.ts';
 export { TurnError } from './sessions/turn-error.ts';
 
+export { pendingOf } from './machines/round.ts';
 export type { AgentMachine } from './machines/agent.ts';
 export type { AgentContext, AgentInput, Decision, ModelCall, OutsideEvent } from './machines/agent-context.ts';
 export type { ChartEvent, Fate } from './machines/chart-event.ts';

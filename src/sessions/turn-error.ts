@@ -8,15 +8,24 @@ export class TurnError extends AgentError {
   /** What the turn had come to. */
   readonly result: TurnResult;
   readonly sessionId: string;
+  /** The provider's HTTP status, where it was a model's answer that failed. */
+  readonly status: number | undefined;
 
   constructor(result: TurnResult, outcome: Extract<Outcome, { type: 'failed' }>) {
     super(outcome.code, outcome.error.message, { cause: outcome.error });
     this.result = result;
     this.sessionId = result.sessionId;
+    this.status = outcome.error.status;
   }
 
   override toJSON(): Record<string, unknown> {
-    return { ...super.toJSON(), sessionId: this.sessionId, cause: this.cause, result: this.result };
+    return {
+      ...super.toJSON(),
+      sessionId: this.sessionId,
+      status: this.status,
+      cause: this.cause,
+      result: this.result,
+    };
   }
 }
 

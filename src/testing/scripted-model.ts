@@ -34,9 +34,25 @@ export interface ScriptedModel extends ChatModel {
   assertFinished(): void;
 }
 
+const known: readonly string[] = [
+  'text',
+  'reasoning',
+  'toolCalls',
+  'finishReason',
+  'refusal',
+  'usage',
+] satisfies (keyof ScriptedReply)[];
+
 const replyOf = (answer: string | ScriptedReply | ModelReply): ModelReply => {
   if (typeof answer === 'string') return replyOf({ text: answer });
   if ('message' in answer) return answer;
+  const unknown = Object.keys(answer).filter((key) => !known.includes(key));
+  if (unknown.length > 0) {
+    throw new AgentError(
+      'invalid-option',
+      `scriptedModel: an answer has ${unknown.join(', ')}; known: ${known.join(', ')}`,
+    );
+  }
   const { text, reasoning, toolCalls = [], finishReason, refusal, usage } = answer;
   const content: Exclude<AssistantMessage['content'], string> = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
@@ -83,6 +99,9 @@ const chunksOf = function* (reply: ModelReply): Generator<ModelChunk> {
  * ```
  */
 export const scriptedModel = (answers: readonly ScriptedAnswer[], { name = 'scripted' } = {}): ScriptedModel => {
+  if (!Array.isArray(answers)) {
+    throw new AgentError('invalid-option', 'scriptedModel: needs a list of answers, such as scriptedModel(["hello"])');
+  }
   const requests: ModelRequest[] = [];
   const next = async (request: ModelRequest, options: { signal: AbortSignal }): Promise<ModelReply> => {
     options.signal.throwIfAborted();
