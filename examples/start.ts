@@ -1,5 +1,5 @@
 // `npm start`: an agent on the screen. It compares two cities at once, asks before it books, and can be left and resumed.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Session } from 'agentchart';
 import { chooseModel } from './terminal/choose-model.ts';
@@ -9,6 +9,7 @@ import { escapeText } from './terminal/escape-text.ts';
 import { leaveFileOnInterrupt } from './terminal/leave-file-on-interrupt.ts';
 import { runMain } from './terminal/run-main.ts';
 import { saveSession } from './terminal/save-session.ts';
+import { UsageError } from './terminal/usage-error.ts';
 
 import { createTripAgent, tripQuestion } from './trip.ts';
 
@@ -54,11 +55,16 @@ const main = async (): Promise<number> => {
     console.log(usage);
     return 0;
   }
+  const { resume } = values;
+  if (resume !== undefined && !existsSync(resume)) {
+    throw new UsageError(
+      `There is no file ${resume}. Ctrl-C while the agent works or waits writes the session to .sessions/ID.json and names the file.`,
+    );
+  }
   const { model, about, close } = await chooseModel();
   console.log(about);
   try {
     const agent = createTripAgent(model);
-    const { resume } = values;
     const question = resume === undefined ? positionals.join(' ') || tripQuestion : undefined;
     const session = resume === undefined ? await agent.open() : agent.restore(readFileSync(resume, 'utf8'));
     console.log(question === undefined ? `Going on with ${resume}\n` : `You:   ${question}\n`);

@@ -37,7 +37,10 @@ const decideOnce = async (session: Session, { callId, input, inputHash }: Pendin
   else if (key === 'e') {
     const edited = await ask('         Arguments: ', escapeJson(input));
     await session.approve(callId, { inputHash, input: JSON.parse(edited) });
-  } else return false;
+  } else {
+    console.log(styleText('red', '         Press a, e or r, then Enter; Ctrl-C leaves the session in a file.'));
+    return false;
+  }
   return true;
 };
 

@@ -99,7 +99,7 @@ const chunksOf = function* (reply: ModelReply): Generator<ModelChunk> {
  * ```
  */
 export const scriptedModel = (answers: readonly ScriptedAnswer[], { name = 'scripted' } = {}): ScriptedModel => {
-  if (!Array.isArray(answers)) {
+  if (typeof answers === 'string' || !(Symbol.iterator in answers)) {
     throw new AgentError('invalid-option', 'scriptedModel: needs a list of answers, such as scriptedModel(["hello"])');
   }
   const requests: ModelRequest[] = [];
