@@ -13,8 +13,8 @@ export type {
 } from './sessions/agent-options.ts';
 export type { AgentEvent, TransitionEvent } from './sessions/agent-event.ts';
 export type { AgentToolOptions } from './sessions/agent-tool.ts';
-export type { SessionDocument } from './sessions/document.ts';
-export { memoryStore } from './sessions/memory-store.ts';
+export type { SessionDocument } from './documents/document.ts';
+export { memoryStore } from './stores/memory-store.ts';
 export type {
   ApproveOptions,
   DecisionOptions,
@@ -24,7 +24,7 @@ export type {
   Session,
   SessionStatus,
 } from './sessions/session.ts';
-export type { SessionStore } from './sessions/store.ts';
+export type { SessionStore } from './stores/store.ts';
 export { TurnError } from './sessions/turn-error.ts';
 
 export { pendingOf } from './machines/round.ts';

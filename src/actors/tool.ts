@@ -219,7 +219,13 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
       const outcome = await interrupted(tool, given);
       if (outcome !== undefined) return outcome;
     }
-    await hostOf(parent).barrier();
+    try {
+      await hostOf(parent).barrier();
+    } catch (error) {
+      return settled(
+        textResult('failed', 'Error: the call was not started: its session could not be stored.', errorData(error)),
+      );
+    }
     if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
     // What somebody decided on runs exactly as it was shown; a copy, for a tool that changes its input may run again.
     return execute(tool, given.isChecked ? structuredClone(given.input) : check.value, scope, options);

@@ -10,7 +10,7 @@ import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.
 import type { PendingCall } from '../tools/call.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
-import type { SessionStore } from './store.ts';
+import type { SessionStore } from '../stores/store.ts';
 
 /** What `instructions` may look at when it is a function. */
 export interface TurnContext {
@@ -99,8 +99,8 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */
   stopGrace?: number;
-  /** Default: in memory. */
-  store?: SessionStore;
+  /** Where sessions are kept; a path is that of an SQLite file. Default: in memory. */
+  store?: SessionStore | string;
   /** Default: the platform's. */
   clock?: Clock;
 }

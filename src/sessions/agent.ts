@@ -6,7 +6,7 @@ import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { AgentToolOptions } from './agent-tool.ts';
-import type { SessionDocument } from './document.ts';
+import type { SessionDocument } from '../documents/document.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 
 /** For one turn. */
@@ -29,6 +29,14 @@ export interface OpenOptions {
   inspect?: Inspector;
 }
 
+/** How a session is opened from the store. */
+export interface StoredOpenOptions extends OpenOptions {
+  /** Only to look at: nothing runs, nothing is claimed, and what would change it throws `read-only`. */
+  readOnly?: boolean;
+  /** As it was at this revision of its history; read-only. */
+  at?: number;
+}
+
 /** The events of one turn, and what it came to. Leaving the loop early stops the turn. */
 export interface RunStream<Output = unknown> extends AsyncIterable<AgentEvent> {
   readonly result: Promise<RunResult<Output>>;
@@ -43,9 +51,10 @@ export interface Agent<Output = unknown> extends AsyncDisposable {
   stream(input: string | Message | readonly Message[], options?: RunOptions): RunStream<Output>;
   /**
    * The session of this id, from the store; a new one where there is none. The same object while it lives in this process.
-   * Ids are data: any string of 1 to 1,000 characters is one.
+   * Ids are data: any well-formed text without NUL, of 1 to 1,000 characters, is one. With `readOnly` or `at`, `unknown-session` and
+   * `unknown-revision` where there is none.
    */
-  open(id?: string, options?: OpenOptions): Promise<Session<Output>>;
+  open(id?: string, options?: StoredOpenOptions): Promise<Session<Output>>;
   /** Takes no more work, saves its sessions and lets go of them; they can be opened again by another agent. */
   close(): Promise<void>;
   /** This agent as a tool of another one. What it waits for is listed and decided in the other's session. */

@@ -2,7 +2,8 @@ import { AgentError } from '../errors.ts';
 import { isJson, isPlainObject } from '../messages/json.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
-import type { OpenOptions, RunOptions } from './agent.ts';
+import { checkSessionId } from '../stores/session-id.ts';
+import type { OpenOptions, RunOptions, StoredOpenOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import {
   type Bound,
@@ -17,7 +18,6 @@ import {
   isList,
   isModel,
   isObject,
-  isText,
   notNegative,
   oneOf,
   positive,
@@ -52,10 +52,13 @@ const toolChoice = either(oneOf('auto', 'required', 'none'), {
   holds: (value) => isPlainObject(value) && typeof value['tool'] === 'string',
 });
 
+const storeMethods = ['read', 'commit', 'history', 'list', 'delete', 'deleteBefore', 'post', 'inbox', 'close'] as const;
+
 const store: Bound = {
-  says: 'a SessionStore: an object with load, save and delete functions and durable: true or false',
+  says: `a path, or a SessionStore: durable (true or false) and the functions ${storeMethods.join(', ')}`,
   holds: (value) =>
-    has('', 'load', 'save', 'delete').holds(value) && typeof (value as { durable?: unknown }).durable === 'boolean',
+    (typeof value === 'string' && value !== '') ||
+    (has('', ...storeMethods).holds(value) && typeof (value as { durable?: unknown }).durable === 'boolean'),
 };
 
 const inspector = either(isA('function'), has('an observer: an object with a function next', 'next'));
@@ -144,21 +147,22 @@ const runOptions = {
   settings,
 } satisfies Record<keyof RunOptions, Rules[string]>;
 
-/** Ids are data, whatever characters they are made of; a length that no index of a database refuses. */
-const sessionId = isText(1, 1000);
-
 /** The same for what a caller sets for one turn. */
 export const checkRunOptions = (given: RunOptions, tools: AgentOptions['tools']): void => {
   checkGiven(given, runOptions, 'run');
-  if (typeof given.session === 'string') checkOne(given.session, sessionId, 'run: option "session"');
+  if (typeof given.session === 'string') checkSessionId(given.session);
   checkToolChoice(given.toolChoice, namesOf(tools), 'run');
 };
 
-/** For `open` and `restore`. */
-export const checkOpenOptions = (given: OpenOptions, where: 'open' | 'restore'): void =>
-  checkGiven(given, openOptions, where);
+const storedOpenOptions = {
+  ...openOptions,
+  readOnly: isA('boolean'),
+  at: integer(1),
+} satisfies Record<keyof StoredOpenOptions, Bound>;
 
-export const checkSessionId = (given: string): void => checkOne(given, sessionId, 'open: the session id');
+export const checkOpenOptions = (given: StoredOpenOptions): void => checkGiven(given, storedOpenOptions, 'open');
+
+export const checkRestoreOptions = (given: OpenOptions): void => checkGiven(given, openOptions, 'restore');
 
 const sendOptions = { mode: oneOf('queue', 'steer') };
 

@@ -1,4 +1,5 @@
 import { AgentError } from '../errors.ts';
+import { systemClock } from '../actors/alarm.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import { wrapModel } from '../models/model-middleware.ts';
 import { checkMessages } from '../messages/check-message.ts';
@@ -8,12 +9,17 @@ import type { Agent, OpenOptions, RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { createAgentTool } from './agent-tool.ts';
 import { assemble } from './assemble.ts';
-import { checkOpenOptions, checkOptions, checkRunOptions, checkSessionId } from './check-options.ts';
+import { checkOpenOptions, checkOptions, checkRestoreOptions, checkRunOptions } from './check-options.ts';
 import { type OwnSession, createSession } from './create-session.ts';
-import { readDocument, unknownStates } from './document.ts';
-import { memoryStore } from './memory-store.ts';
+import { type SessionDocument, readDocument } from '../documents/document.ts';
+import { memoryStore } from '../stores/memory-store.ts';
+import { checkSessionId } from '../stores/session-id.ts';
+import type { SessionStore } from '../stores/store.ts';
+import { storeAt } from '../stores/store-at.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { newId } from './new-id.ts';
+import { documentAt, joined, loadStored } from './load-stored.ts';
+import { viewSession } from './read-only-session.ts';
 import type { RunResult } from './session.ts';
 import { streamTurn } from './stream-turn.ts';
 
@@ -55,11 +61,30 @@ const runIn = async (session: OwnSession, messages: Message[], given: RunOptions
 /** Makes an agent. Throws `AgentError` for an option or tool that is not right; the message says what, where and how to mend it. */
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
   checkOptions(options);
-  const { name = 'agent', store = memoryStore() } = options;
+  const { name = 'agent', clock = systemClock } = options;
+  const store: SessionStore =
+    typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? memoryStore());
   const { machine, parseOutput, forgetTools } = assemble(options);
   const wrapped = ({ model, ...given }: RunOptions): RunOptions =>
     model === undefined ? given : { ...given, model: wrapModel(model, options.modelMiddleware ?? []) };
-  const source = { machine, agent: name, store, parseOutput, forgetTools, authorize: options.approvals?.authorize };
+  const fork = async (from: SessionDocument, id: string): Promise<OwnSession> => {
+    assertOpen();
+    const { revision: _, ...document } = from;
+    const made = { ...document, sessionId: id, createdAt: clock.now() };
+    const session = live.keep(createSession({ ...source, document: made }));
+    await session.commit();
+    return session;
+  };
+  const source = {
+    machine,
+    agent: name,
+    store,
+    now: () => clock.now(),
+    parseOutput,
+    forgetTools,
+    authorize: options.approvals?.authorize,
+    fork,
+  };
   const live = createLiveSessions();
   const opening = new Map<string, Promise<OwnSession>>();
   let isClosed = false;
@@ -70,19 +95,17 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const restore = (given: unknown, extra: OpenOptions): OwnSession => {
     assertOpen();
     const document = readDocument(given);
-    const missing = unknownStates(machine, document.snapshot);
-    if (missing.length > 0) {
-      throw new AgentError(
-        'incompatible-document',
-        `session "${document.sessionId}" is in a state that does not exist here: ${missing.join(', ')}; open it with the version of the agent that wrote it`,
-      );
-    }
-    return live.keep(createSession({ ...source, document, ...extra }));
+    checkSessionId(document.sessionId);
+    // Memory is the process's own: the copy takes the place of the session that lives here.
+    if (!store.durable) live.current(document.sessionId)?.detach();
+    return live.keep(createSession({ ...source, document, committed: joined(store, document), ...extra }));
   };
   const load = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
-    const document = await store.load(id);
-    if (document !== undefined) return restore(document, extra);
-    return live.keep(createSession({ ...source, input: { sessionId: id }, ...extra }));
+    const loaded = await loadStored(store, id);
+    const from = loaded === undefined ? { input: { sessionId: id } } : { ...loaded, isStored: true };
+    const session = live.keep(createSession({ ...source, ...from, ...extra }));
+    if (loaded !== undefined) await session.readInbox();
+    return session;
   };
   const open = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
     assertOpen();
@@ -134,14 +157,19 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
       }),
     open: async (id = newId(), extra = {}) => {
       checkSessionId(id);
-      checkOpenOptions(extra, 'open');
+      checkOpenOptions(extra);
+      const { readOnly, at } = extra;
+      if (readOnly === true || at !== undefined) {
+        assertOpen();
+        return viewSession({ machine, document: await documentAt(store, id, at), parseOutput, fork });
+      }
       const session = await open(id, openOptionsOf(extra));
       if ('context' in extra) session.setContext(extra.context);
       return session;
     },
     asTool: (offered) => createAgentTool(machine, offered),
     restore: (document, extra = {}) => {
-      checkOpenOptions(extra, 'restore');
+      checkRestoreOptions(extra);
       return restore(document, openOptionsOf(extra));
     },
     close,

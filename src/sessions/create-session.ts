@@ -14,15 +14,20 @@ import type { Message } from '../messages/message.ts';
 import type { Authorize } from './agent-options.ts';
 import { checkCallId, checkSendOptions, checkStopReason } from './check-options.ts';
 import { createDecide } from './decide.ts';
-import { type SessionDocument, checkRestored, documentOf, writeDocument } from './document.ts';
+import { type SessionDocument, checkRestored, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
 import { type LiveObjects, createLiveObjects } from './live-objects.ts';
 import { newId } from './new-id.ts';
 import { openCallOf } from './open-call.ts';
 import { quiet } from './quiet-inspector.ts';
-import { createSaveQueue } from './save-queue.ts';
+import { createInbox } from './inbox.ts';
+import { documentAt } from './load-stored.ts';
+import { type Committed, createJournal } from './journal.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
-import type { SessionStore } from './store.ts';
+import { statusOf } from './session-status.ts';
+import { checkSessionId } from '../stores/session-id.ts';
+import type { SessionStore } from '../stores/store.ts';
+import { watchTransitions } from './transitions.ts';
 import { failedTurn } from './turn-error.ts';
 import { type Posted, createTurnWaiters, refusedFate } from './turn-waiters.ts';
 
@@ -30,14 +35,22 @@ export interface SessionSource {
   machine: AgentMachine;
   agent: string;
   store: SessionStore;
+  /** ms since 1970. */
+  now(): number;
   input?: AgentInput;
   document?: SessionDocument;
+  /** The document comes from the store, whose messages are taken as they are. */
+  isStored?: boolean;
+  /** What the store has of the session; looked up before the first commit where that is not known yet. */
+  committed?: Committed | (() => Promise<Committed | undefined>);
   /** For the tools of the turns to come; never stored. */
   context?: unknown;
   inspect?: Inspector | undefined;
   /** The structured answer as its schema gives it. */
   parseOutput: ParseOutput;
   forgetTools: (changes: readonly ToolChange[]) => void;
+  /** A session of its own that goes on from a document. */
+  fork(document: SessionDocument, id: string): Promise<OwnSession>;
   authorize?: Authorize | undefined;
 }
 
@@ -46,6 +59,12 @@ export type ParseOutput = (raw: JsonValue) => unknown;
 /** A session with what only this package does with it. */
 export interface OwnSession extends Session {
   read(onLeave?: () => void): EventReader;
+  /** Carries out the commands that others left in the store. */
+  readInbox(): Promise<void>;
+  /** Settles when what is there now is committed. */
+  commit(): Promise<void>;
+  /** Nothing of it is stored any more. */
+  detach(): void;
   /** Settles when the session is closed and saved; absent before it is asked to close. */
   readonly disposed: Promise<void> | undefined;
   setContext(context: unknown): void;
@@ -59,8 +78,8 @@ export interface OwnSession extends Session {
 
 /** Makes the actor, gives it its host, and starts it. Throws `incompatible-document` where a document does not fit the machine. */
 export const createSession = (source: SessionSource): OwnSession => {
-  const { document, store } = source;
-  const createdAt = document?.createdAt ?? Date.now();
+  const { document, store, machine } = source;
+  const createdAt = document?.createdAt ?? source.now();
   const live = createLiveObjects(source.context);
   let isOver = false;
   let last: SessionDocument | undefined;
@@ -71,13 +90,15 @@ export const createSession = (source: SessionSource): OwnSession => {
   let crash: AgentError | undefined;
   const watchers = new Set<() => void>();
 
+  const trust = source.isStored === true ? 'messages' : 'nothing';
+  const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
-    ...(document === undefined ? {} : { snapshot: document.snapshot as Snapshot<unknown> }),
+    ...(snapshot === undefined ? {} : { snapshot: snapshot as unknown as Snapshot<unknown> }),
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
   };
-  const actor = createActor(source.machine, options);
-  if (document !== undefined) checkRestored(actor, document);
+  const actor = createActor(machine, options);
+  if (snapshot !== undefined) checkRestored(actor, snapshot);
 
   const now = () => actor.getSnapshot();
   const context = (): AgentContext => now().context;
@@ -92,9 +113,32 @@ export const createSession = (source: SessionSource): OwnSession => {
   const feed = createEventFeed(actor);
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
-  const saves = createSaveQueue(async () => {
-    if (!isOver) await store.save(documentOf(actor, { agent: source.agent, createdAt }));
+  const journal = createJournal({
+    store,
+    actor,
+    sessionId: context().sessionId,
+    agent: source.agent,
+    createdAt,
+    now: source.now,
+    statusOf: () => statusOf(now()),
+    committed: source.committed,
+    madeFrom: document?.revision,
+    onConflict: (error) => breakWith(error),
   });
+  const commit = (): void => {
+    journal.commit().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+  };
+  /** The session can go on no more: all that is under way ends, whoever waits is told. */
+  const breakWith = (error: AgentError): void => {
+    crash = error;
+    for (const controller of running) controller.abort(error);
+    if (now().status === 'active') actor.stop();
+    inbox.watch(false);
+    feed.publish({ type: 'error', error: errorData(error) });
+    feed.close();
+    turns.fail(error);
+    wake();
+  };
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
   const wake = (): void => {
     for (const watcher of watchers) watcher();
@@ -115,7 +159,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     context: live.context,
     model: live.model,
     running,
-    barrier: () => (store.durable ? saves.save() : undefined),
+    barrier: () => (store.durable ? journal.claim() : undefined),
   });
   actor.on('*', (event) => {
     live.hear(event);
@@ -127,20 +171,15 @@ export const createSession = (source: SessionSource): OwnSession => {
       wake();
       if (snapshot.hasTag('waiting')) queueMicrotask(pause);
       else isPaused = false;
-      if (snapshot.hasTag('busy') || snapshot.context === kept) return;
+      inbox.watch(snapshot.hasTag('waiting') || (store.durable && snapshot.hasTag('busy')));
+      if ((snapshot.hasTag('busy') && !store.durable) || snapshot.context === kept) return;
       kept = snapshot.context;
-      saves.save().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+      commit();
     },
-    error: (error) => {
-      crash = new AgentError('machine-error', `the session's machine broke: ${errorData(error).message}`, {
-        cause: error,
-      });
-      for (const controller of running) controller.abort(crash);
-      feed.publish({ type: 'error', error: errorData(crash) });
-      feed.close();
-      turns.fail(crash);
-      wake();
-    },
+    error: (error) =>
+      breakWith(
+        new AgentError('machine-error', `the session's machine broke: ${errorData(error).message}`, { cause: error }),
+      ),
     complete: () => {
       feed.close();
       turns.fail(closed());
@@ -165,18 +204,29 @@ export const createSession = (source: SessionSource): OwnSession => {
   // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
   const shown = (): PendingCall[] => structuredClone(pendingOf(context()));
   const decide = createDecide({ actor, authorize: source.authorize, context: live.context, assertOpen, until });
+  /** A decision, or a stop, has come in for good when it is stored. */
+  const stored = async (work: Promise<void>): Promise<void> => {
+    await work;
+    if (store.durable && !isClosed()) await journal.commit();
+  };
+  const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.publish });
+  watchTransitions(actor, journal.note);
 
   const dispose = async (): Promise<void> => {
     // What is left of a machine that broke is no session: the store keeps what it has.
-    if (crash === undefined) last = session.toJSON();
+    if (crash === undefined) {
+      last = session.toJSON();
+      journal.seal();
+    }
     source.forgetTools(context().turn.toolChanges);
     isOver = true;
+    inbox.watch(false);
     actor.stop();
     feed.close();
     turns.fail(closed());
     wake();
-    await saves.idle();
-    if (last !== undefined) await store.save(structuredClone(last));
+    if (crash === undefined && context() !== kept) await journal.commit();
+    else await journal.idle().catch(() => undefined);
   };
 
   const session: OwnSession = {
@@ -191,11 +241,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       return shown();
     },
     get status() {
-      if (isClosed()) return 'closed';
-      const snapshot = now();
-      if (snapshot.matches('idle')) return 'idle';
-      if (snapshot.hasTag('waiting')) return 'waiting';
-      return snapshot.hasTag('settled') ? 'settled' : 'busy';
+      return isClosed() ? 'closed' : statusOf(now());
     },
     // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
     send: (message, given = {}) => {
@@ -206,9 +252,9 @@ export const createSession = (source: SessionSource): OwnSession => {
         return refusedFate(error as Error);
       }
     },
-    approve: (callId, given) => decide('approval.granted', callId, given),
-    reject: (callId, given) => decide('approval.rejected', callId, given),
-    respond: (callId, output, given) => decide('call.result', callId, given, output),
+    approve: (callId, given) => stored(decide('approval.granted', callId, given)),
+    reject: (callId, given) => stored(decide('approval.rejected', callId, given)),
+    respond: (callId, output, given) => stored(decide('call.result', callId, given, output)),
     cancel: async (callId) => {
       checkCallId(callId, 'cancel');
       assertOpen();
@@ -242,16 +288,25 @@ export const createSession = (source: SessionSource): OwnSession => {
       return session.finish(result);
     },
     finish: async ({ output, ...result }) => {
-      // A turn is over for its caller when it is saved; a save that failed is told as an event.
-      await saves.idle();
+      // A turn is over for its caller when it is stored.
+      await journal.idle();
       if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
       return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
     },
     events: () => session.read(),
+    fork: async ({ at, id = newId() } = {}) => {
+      checkSessionId(id);
+      await journal.idle();
+      return source.fork(at === undefined ? session.toJSON() : await documentAt(store, session.id, at), id);
+    },
     toJSON: () => {
       if (last !== undefined) return structuredClone(last);
       if (crash !== undefined) throw crash;
-      return writeDocument(actor, { agent: source.agent, createdAt });
+      return writeDocument(actor, context().sessionId, {
+        agent: source.agent,
+        createdAt,
+        revision: journal.revision,
+      });
     },
     read: (onLeave) => {
       const reader = feed.read(onLeave);
@@ -259,6 +314,9 @@ export const createSession = (source: SessionSource): OwnSession => {
       return reader;
     },
     setContext: live.setContext,
+    readInbox: inbox.read,
+    commit: journal.commit,
+    detach: journal.detach,
     post: (messages, { mode, turn, ...given }) => {
       assertOpen();
       const id = newId();

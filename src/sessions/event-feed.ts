@@ -1,15 +1,8 @@
 import type { AnyActorRef, InspectionEvent, StateValue, Subscription } from 'xstate';
+import { statePath } from '../machines/state-path.ts';
 import type { AgentEvent } from './agent-event.ts';
 
 const valueOf = (snapshot: unknown): StateValue => (snapshot as { value: StateValue }).value;
-
-/** `{ thinking: 'asking' }` as `thinking.asking`. */
-export const statePath = (value: StateValue): string => {
-  if (typeof value === 'string') return value;
-  return Object.entries(value)
-    .map(([key, inner]) => (inner === undefined ? key : `${key}.${statePath(inner)}`))
-    .join(' & ');
-};
 
 export interface EventReader extends AsyncIterableIterator<AgentEvent> {
   /** No more events: what is there is still read, then the iteration ends. */

@@ -5,6 +5,8 @@ export interface LiveSessions {
   keep(session: OwnSession): OwnSession;
   /** The live session, once one of its id that is just being closed is saved. */
   find(id: string): OwnSession | undefined | Promise<undefined>;
+  /** The session object that was made last for this id, whether it is closed or not. */
+  current(id: string): OwnSession | undefined;
   closeAll(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export const createLiveSessions = (): LiveSessions => {
         () => undefined,
       );
     },
+    current: (id) => live.get(id)?.deref(),
     closeAll: async () => {
       const sessions = [...live.values()].flatMap((reference) => reference.deref() ?? []);
       live.clear();

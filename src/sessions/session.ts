@@ -6,14 +6,15 @@ import type { PendingCall } from '../tools/call.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { AgentEvent } from './agent-event.ts';
-import type { SessionDocument } from './document.ts';
+import type { SessionDocument } from '../documents/document.ts';
+import type { SessionStatus } from '../stores/store.ts';
 
 /** What `run` and `settled` give: the turn's result with the structured answer as its schema gives it. */
 export interface RunResult<Output = unknown> extends Omit<TurnResult, 'output'> {
   /** With the agent's option `output`, where the turn came to an answer. */
   output?: Output;
 }
-export type SessionStatus = 'idle' | 'busy' | 'waiting' | 'settled' | 'closed';
+export type { SessionStatus } from '../stores/store.ts';
 export type Inspector = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
 /** What may come with a decision. `inputHash` is the pending call's: a decision from elsewhere should carry it. */
@@ -56,5 +57,10 @@ export interface Session<Output = unknown> extends AsyncDisposable {
   settled(): Promise<RunResult<Output>>;
   /** From now on, until the session closes. */
   events(): AsyncIterable<AgentEvent>;
+  /**
+   * A new session that goes on from here, or from an older revision; stored at once, this one stays as it is. A call that was under way
+   * then follows its tool's annotations, as after a crash. Rejects with `unknown-revision`.
+   */
+  fork(options?: { at?: number; id?: string }): Promise<Session<Output>>;
   toJSON(): SessionDocument;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/sessions/document.ts';
-import { memoryStore } from '../../src/sessions/memory-store.ts';
-import type { SessionStore } from '../../src/sessions/store.ts';
+import type { SessionDocument } from '../../src/documents/document.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
+import type { SessionStore } from '../../src/stores/store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { provider } from '../support/provider.ts';
 import { expectWhole, inBothModes, resting } from '../support/run.ts';

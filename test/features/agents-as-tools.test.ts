@@ -8,7 +8,7 @@ import type { AgentEvent } from '../../src/sessions/agent-event.ts';
 import type { Agent } from '../../src/sessions/agent.ts';
 import type { AgentOptions } from '../../src/sessions/agent-options.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/sessions/document.ts';
+import type { SessionDocument } from '../../src/documents/document.ts';
 import type { Session } from '../../src/sessions/session.ts';
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { type Tool, tool } from '../../src/tools/tool.ts';

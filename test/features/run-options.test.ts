@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ModelError } from '../../src/models/model-error.ts';
 import type { RunOptions } from '../../src/sessions/agent.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import { memoryStore } from '../../src/sessions/memory-store.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { atOnce, provider } from '../support/provider.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type McpTools, mcpTools } from '../../src/mcp/index.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import { memoryStore } from '../../src/sessions/memory-store.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { tool } from '../../src/tools/tool.ts';
 import { rejection } from '../support/sessions.ts';

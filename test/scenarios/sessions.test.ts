@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ModelError } from '../../src/models/model-error.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import { memoryStore } from '../../src/sessions/memory-store.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
 import { expectWhole, inBothModes } from '../support/run.ts';
 import { F1, call, calls, toolOf } from '../support/tools.ts';
 import { transcript } from '../support/transcript.ts';

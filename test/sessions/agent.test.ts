@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from 'xstate';
 import { AgentError } from '../../src/errors.ts';
-import { memoryStore } from '../../src/sessions/memory-store.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { TurnError } from '../../src/sessions/turn-error.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/actors/alarm.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/sessions/document.ts';
-import { memoryStore } from '../../src/sessions/memory-store.ts';
-import type { SessionStore } from '../../src/sessions/store.ts';
+import type { SessionDocument } from '../../src/documents/document.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
+import type { SessionStore } from '../../src/stores/store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { runFile } from '../support/process.ts';
 import { call, calls, toolOf } from '../support/tools.ts';

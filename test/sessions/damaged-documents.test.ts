@@ -5,7 +5,7 @@ import { isPlainObject } from '../../src/messages/json.ts';
 import { ModelError } from '../../src/models/model-error.ts';
 import type { Agent } from '../../src/sessions/agent.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/sessions/document.ts';
+import type { SessionDocument } from '../../src/documents/document.ts';
 import type { Session } from '../../src/sessions/session.ts';
 import { TurnError } from '../../src/sessions/turn-error.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { waitFor } from 'xstate';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/sessions/document.ts';
+import type { SessionDocument } from '../../src/documents/document.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { isPlainObject } from '../../src/messages/json.ts';
 import { deepFreeze } from '../messages/arbitrary-history.ts';

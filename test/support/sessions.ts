@@ -1,5 +1,5 @@
 import type { Agent } from '../../src/sessions/agent.ts';
-import type { SessionDocument } from '../../src/sessions/document.ts';
+import type { SessionDocument } from '../../src/documents/document.ts';
 import type { Session } from '../../src/sessions/session.ts';
 
 /** The document as a store or a network would hold it: text, and an object again. */

@@ -1,5 +1,6 @@
 import type { AgentContext } from '../machines/agent-context.ts';
 import { messagesOf } from '../machines/round.ts';
+import { isPlainObject } from '../messages/json.ts';
 import { callsOf } from '../messages/message.ts';
 import { violations } from '../messages/violations.ts';
 import { agentContext } from './context-shape.ts';
@@ -29,10 +30,15 @@ const historyProblem = ({ messages, round }: AgentContext): string | undefined =
   return next === undefined ? undefined : `context.round does not fit context.messages: ${next}`;
 };
 
+/** What is taken as it is: nothing, or the messages, where they come from a store that nobody else writes. */
+export type Trust = 'nothing' | 'messages';
+
 /** What is wrong with a stored context, with its path; undefined for one that an agent can go on with. */
-export const contextProblem = (stored: unknown): string | undefined => {
-  const shape = agentContext(stored, 'context');
+export const contextProblem = (stored: unknown, trust: Trust): string | undefined => {
+  // To look at every message again would cost as much as to read it.
+  const looked = trust === 'messages' && isPlainObject(stored) ? { ...stored, messages: [] } : stored;
+  const shape = agentContext(looked, 'context');
   if (shape !== undefined) return shape;
-  const context = stored as AgentContext;
+  const context = looked as AgentContext;
   return roundProblem(context) ?? historyProblem(context);
 };

@@ -1,11 +1,16 @@
 import type { AnyActorRef, AnyStateMachine, AnyStateNode } from 'xstate';
-import { AgentError } from '../errors.ts';
-import type { AgentContext } from '../machines/agent-context.ts';
+import { AgentError, isInstance } from '../errors.ts';
+import { type Message } from '../messages/message.ts';
 import { isPlainObject } from '../messages/json.ts';
+import type { Trust } from './check-context.ts';
 import { agentProblem } from './check-snapshot.ts';
+import { migrated } from './migrations.ts';
+import { type AgentSnapshot, readAgent } from './read-agent.ts';
+import type { StoredAgent } from './stored-agent.ts';
+import { messagesOf, seeActor, writeAgent } from './write-agent.ts';
 
-/** Grows when the charts or their context change in a way that old documents need a migration for. */
-export const machineVersion = 1;
+/** Grows when what is stored changes in a way that old sessions need a migration for. */
+export const machineVersion = 2;
 const format = 'agentchart/session';
 
 /** A whole session as one JSON value: it can be stored, sent and restored by another process. */
@@ -16,24 +21,37 @@ export interface SessionDocument {
   sessionId: string;
   /** ms since 1970. */
   createdAt: number;
-  /** What XState persists of the agent and its calls. */
-  snapshot: unknown;
+  /** The commit of a durable store on which the document stands. */
+  revision?: number;
+  messages: Message[];
+  state: StoredAgent;
 }
 
-interface About {
+export interface About {
   agent: string;
   createdAt: number;
+  revision?: number | undefined;
 }
 
-/** The document as it is at this moment. It aliases what the session holds: turn it into text at once, or take `writeDocument`. */
-export const documentOf = (actor: AnyActorRef, { agent, createdAt }: About): SessionDocument => {
-  const snapshot = actor.getPersistedSnapshot() as unknown as { context: { sessionId: string } };
-  return { format, machineVersion, agent, sessionId: snapshot.context.sessionId, createdAt, snapshot };
+/** The session as it is at this moment, as a value of its own: plain JSON. */
+export const writeDocument = (
+  actor: AnyActorRef,
+  sessionId: string,
+  { agent, createdAt, revision }: About,
+): SessionDocument => {
+  const seen = seeActor(actor);
+  const document: SessionDocument = {
+    format,
+    machineVersion,
+    agent,
+    sessionId,
+    createdAt,
+    ...(revision === undefined ? {} : { revision }),
+    messages: messagesOf(seen),
+    state: writeAgent(seen),
+  };
+  return JSON.parse(JSON.stringify(document)) as SessionDocument;
 };
-
-/** The document as a value of its own, plain JSON. */
-export const writeDocument = (actor: AnyActorRef, about: About): SessionDocument =>
-  JSON.parse(JSON.stringify(documentOf(actor, about))) as SessionDocument;
 
 const invalid = (what: string): AgentError =>
   new AgentError(
@@ -62,10 +80,8 @@ const parse = (given: unknown): unknown => {
 };
 
 /**
- * Checks a document and gives a fresh copy of it. Nothing is guessed: what does not fit is an `AgentError` that says what and where.
- *
- * What is checked is that an agent can go on from it, and that what a call would run with is what is shown to those who decide (R29).
- * Nothing is signed: who can write to where documents are kept can write whole ones of his own. A document is as trustworthy as that place.
+ * Reads a document of this version or an older one, and gives a fresh copy of it. What is no document at all is an `AgentError`.
+ * Whether an agent can go on from it is found out by `snapshotOf`.
  */
 export const readDocument = (given: unknown): SessionDocument => {
   const document = parse(given);
@@ -78,29 +94,68 @@ export const readDocument = (given: unknown): SessionDocument => {
     );
   }
   if (document['format'] !== format) throw invalid(`its "format" is not "${format}"`);
-  const version = document['machineVersion'];
-  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
-    throw invalid('its "machineVersion" is not an integer ≥ 1');
-  }
-  if (version > machineVersion) {
-    throw new AgentError(
-      'newer-document',
-      `the session was written by a newer version (machineVersion ${version}, this one reads up to ${machineVersion}); update agentchart here`,
-    );
-  }
-  const { snapshot } = document;
-  if (!isPlainObject(snapshot)) throw invalid('its "snapshot" is not an object');
-  const problem = agentProblem(snapshot);
-  if (problem !== undefined) throw invalid(problem);
-  const { sessionId } = snapshot['context'] as AgentContext;
+  const { sessionId, messages, state, agent, createdAt, revision } = migrated(document, machineVersion, invalid);
+  if (typeof sessionId !== 'string') throw invalid('its "sessionId" is not a text');
+  if (!Array.isArray(messages)) throw invalid('its "messages" are not an array');
+  if (!isPlainObject(state)) throw invalid('its "state" is not an object');
   return {
     format,
-    machineVersion: version,
-    agent: typeof document['agent'] === 'string' ? document['agent'] : 'agent',
+    machineVersion,
+    agent: typeof agent === 'string' ? agent : 'agent',
     sessionId,
-    createdAt: typeof document['createdAt'] === 'number' ? document['createdAt'] : 0,
-    snapshot,
+    createdAt: typeof createdAt === 'number' ? createdAt : 0,
+    ...(typeof revision === 'number' && Number.isSafeInteger(revision) && revision > 0 ? { revision } : {}),
+    messages: messages as Message[],
+    state: state as unknown as StoredAgent,
   };
+};
+
+/** A document from what a store has. */
+export const documentFrom = (
+  about: About & { sessionId: string },
+  { machineVersion: version, agent: state }: { machineVersion: number; agent: StoredAgent },
+  messages: Message[],
+): SessionDocument => {
+  const { revision, ...known } = about;
+  const at = revision === undefined ? {} : { revision };
+  const document = { format, machineVersion: version, ...known, ...at, messages, state } as const;
+  return version === machineVersion ? document : readDocument(document);
+};
+
+/**
+ * What XState restores the session from. Nothing is guessed: what does not fit is an `AgentError` that says what and where.
+ *
+ * What is checked is that an agent can go on from it, and that what a call would run with is what is shown to those who decide (R29).
+ * Nothing is signed: who can write to where documents are kept can write whole ones of his own. A document is as trustworthy as that place.
+ */
+export const snapshotOf = (
+  machine: AnyStateMachine,
+  { sessionId, messages, state }: Pick<SessionDocument, 'sessionId' | 'messages' | 'state'>,
+  trust: Trust = 'nothing',
+): AgentSnapshot => {
+  const missing = unknownStates(machine, state.state);
+  if (missing.length > 0) {
+    throw new AgentError(
+      'incompatible-document',
+      `session "${sessionId}" is in a state that does not exist here: ${missing.join(', ')}; open it with the version of the agent that wrote it`,
+    );
+  }
+  const snapshot = read(machine, { sessionId, messages, state });
+  const problem = agentProblem(snapshot, trust);
+  if (problem !== undefined) throw invalid(problem);
+  return snapshot;
+};
+
+const read = (
+  machine: AnyStateMachine,
+  { sessionId, messages, state }: Pick<SessionDocument, 'sessionId' | 'messages' | 'state'>,
+): AgentSnapshot => {
+  try {
+    return readAgent(machine, state, { sessionId, messages });
+  } catch (error) {
+    if (isInstance(error, AgentError)) throw error;
+    throw invalid(`its parts do not fit each other: ${error instanceof Error ? error.message : String(error)}`);
+  }
 };
 
 const childrenOf = (stored: unknown): Record<string, unknown> =>
@@ -142,7 +197,8 @@ const actorProblem = (stored: unknown, live: AnyActorRef, path: string): string 
 };
 
 /** XState drops silently what it does not know: a child of an unknown kind, a state that is gone. Here that is an error. */
-export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: SessionDocument): void => {
+export const checkRestored = (actor: AnyActorRef, snapshot: AgentSnapshot): void => {
+  const { sessionId } = snapshot.context;
   const refuse = (what: string, cause?: unknown): never => {
     throw new AgentError(
       'incompatible-document',
@@ -166,8 +222,7 @@ export const checkRestored = (actor: AnyActorRef, { snapshot, sessionId }: Sessi
 };
 
 /** The states of a stored value that a machine does not have: `resolveState` would throw on them with less to say. */
-export const unknownStates = (machine: AnyStateMachine, snapshot: unknown): string[] => {
-  const value = isPlainObject(snapshot) ? snapshot['value'] : undefined;
+const unknownStates = (machine: AnyStateMachine, value: unknown): string[] => {
   const missing: string[] = [];
   const walk = (states: Record<string, { states: unknown }>, part: unknown, path: string): void => {
     const entries = typeof part === 'string' ? [[part, undefined]] : Object.entries(isPlainObject(part) ? part : {});

@@ -3,9 +3,9 @@ import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import { canonicalJson, isPlainObject } from '../messages/json.ts';
 import { callsOf } from '../messages/message.ts';
-import { contextProblem } from './check-context.ts';
+import { type Trust, contextProblem } from './check-context.ts';
 import { callContext, effectOf } from './context-shape.ts';
-import { statePath } from './event-feed.ts';
+import { statePath } from '../machines/state-path.ts';
 import { type Shape, flag, objectOf, oneOf, optional, text } from './shape.ts';
 
 type Stored = Record<string, unknown>;
@@ -131,7 +131,7 @@ const callProblem = (child: Child, record: CallRecord, round: Round, agent: Agen
       continue;
     }
     if (state !== 'delegating') return `${where} has no place in the state "${state}"`;
-    const found = agentProblem(inner.snapshot, `${where}.snapshot`);
+    const found = agentProblem(inner.snapshot, 'nothing', `${where}.snapshot`);
     if (found !== undefined) return found;
     const { sessionId, callPrefix, singleTurn } = inner.snapshot['context'] as AgentContext;
     const { callId } = context.call;
@@ -162,17 +162,17 @@ const stateProblem = (state: string, status: unknown, context: AgentContext): st
   if ((status === 'done') !== (state === 'closed')) return `its state "${state}" has the status "${String(status)}"`;
   const [top, inner = ''] = state.split('.');
   if (top === 'done' && Object.hasOwn(outcomes, inner) && turn.outcome?.type !== outcomes[inner])
-    return `its state "${state}" has another outcome in "snapshot.context.turn"`;
-  if (state === 'thinking.checking' && reply === null) return 'there is no reply to check in "snapshot.context.reply"';
+    return `its state "${state}" has another outcome in "state.context.turn"`;
+  if (state === 'thinking.checking' && reply === null) return 'there is no reply to check in "state.context.reply"';
   if (state === 'thinking.backing-off' && turn.request.retryAt === undefined) return 'it would never ask again';
   if ((top === 'acting' || top === 'awaiting-approval') && round === null)
-    return 'its state needs an open round, and "snapshot.context.round" is null';
+    return 'its state needs an open round, and "state.context.round" is null';
   return undefined;
 };
 
 /** What is wrong with the stored state of an agent and all that it has under way; undefined where it can be gone on with. */
-export const agentProblem = (snapshot: Stored, path = 'snapshot'): string | undefined => {
-  const wrong = contextProblem(snapshot['context']);
+export const agentProblem = (snapshot: Stored, trust: Trust = 'nothing', path = 'state'): string | undefined => {
+  const wrong = contextProblem(snapshot['context'], trust);
   if (wrong !== undefined) return `its "${path}.context" is not that of an agent: ${wrong}`;
   const shape = ofMachine('active', 'done')(snapshot, path);
   if (shape !== undefined) return shape.replace(`${path}.value`, `its "${path}.value"`);

@@ -1,0 +1,73 @@
+import { isPlainObject } from '../messages/json.ts';
+
+/**
+ * How one JSON value differs from another: a list is what is to be done (`['=', value]` takes its place, `['+', items]` come to the end of
+ * a list, `['-']` takes a key away), an object holds the changes of the keys (or the indexes) that changed.
+ */
+export type Change = ['=', unknown] | ['+', unknown[]] | ['-'] | { [key: string]: Change };
+
+type Fields = Record<string, unknown>;
+
+/** What an object has itself under a key; a key such as `constructor` means nothing else here. */
+const own = (value: Fields, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined);
+
+/** Keys without a value are no keys: JSON does not keep them. No key can set a prototype. */
+const keysOf = (value: Fields): string[] =>
+  Object.keys(value).filter((key) => key !== '__proto__' && value[key] !== undefined);
+
+const ofLists = (before: readonly unknown[], after: readonly unknown[]): Change | undefined => {
+  const changes: Record<string, Change> = {};
+  for (const [index, item] of before.entries()) {
+    if (index >= after.length) return ['=', after];
+    const change = difference(item, after[index]);
+    if (change !== undefined) changes[index] = change;
+  }
+  const isChanged = Object.keys(changes).length > 0;
+  if (after.length > before.length) return isChanged ? ['=', after] : ['+', after.slice(before.length)];
+  return isChanged ? changes : undefined;
+};
+
+const ofObjects = (before: Fields, after: Fields): Change | undefined => {
+  const changes: Record<string, Change> = {};
+  for (const key of keysOf(before)) if (own(after, key) === undefined) changes[key] = ['-'];
+  for (const key of keysOf(after)) {
+    const change = difference(own(before, key), after[key]);
+    if (change !== undefined) changes[key] = change;
+  }
+  return Object.keys(changes).length === 0 ? undefined : changes;
+};
+
+/** undefined where nothing differs. What is the same object in both is not looked into, so that the cost is that of what changed. */
+export const difference = (before: unknown, after: unknown): Change | undefined => {
+  if (before === after) return undefined;
+  if (Array.isArray(before) && Array.isArray(after)) return ofLists(before, after);
+  if (isPlainObject(before) && isPlainObject(after)) return ofObjects(before, after);
+  return ['=', after];
+};
+
+/** The value after the change. What was before is not altered. Throws `TypeError` for a change that does not fit it. */
+export const applied = (before: unknown, change: unknown): unknown => {
+  if (Array.isArray(change)) {
+    const [what, value] = change as [unknown, unknown];
+    if (what === '=') return value;
+    if (what === '+' && Array.isArray(before) && Array.isArray(value))
+      return [...(before as unknown[]), ...(value as unknown[])];
+    throw new TypeError('there is no such change of this value');
+  }
+  if (!isPlainObject(change)) throw new TypeError('a change is a list or an object');
+  const keys = keysOf(change);
+  if (Array.isArray(before)) {
+    const items = [...(before as unknown[])];
+    for (const key of keys) items[Number(key)] = applied(items[Number(key)], change[key]);
+    return items;
+  }
+  if (keys.length === 0) return before;
+  if (!isPlainObject(before)) throw new TypeError('there is nothing that could change in this way');
+  const after: Fields = { ...before };
+  for (const key of keys) {
+    const inner = change[key];
+    if (Array.isArray(inner) && inner[0] === '-') delete after[key];
+    else after[key] = applied(own(before, key), inner);
+  }
+  return after;
+};

@@ -1,0 +1,82 @@
+import type { AgentContext } from '../machines/agent-context.ts';
+import { type CallRecord, type Round, pendingOf, specsOf } from '../machines/round.ts';
+import type { ToolCallContext } from '../machines/tool-call-context.ts';
+import type { Turn } from '../machines/turn.ts';
+import { type Message, callsOf, partsOf, textOf } from '../messages/message.ts';
+import type { CallResult, CallSpec, NestedState } from '../tools/call.ts';
+
+// What a part of a session most likely is, going by the other parts: stored is only how it differs.
+
+/** The context of a call, going by its round: `call` is what the round gives it. */
+export const likelyCall = (record: CallRecord, call: CallSpec, sessionId: string): ToolCallContext => {
+  const { phase, waiting, nested } = record;
+  const { edited, ...result } = record.result ?? { edited: undefined };
+  return {
+    call,
+    sessionId,
+    phase,
+    input: waiting?.input ?? edited ?? call.input,
+    isChecked: false,
+    inputHash: waiting?.inputHash ?? '',
+    isDecided: false,
+    mayStart: false,
+    attempt: 0,
+    ...(edited === undefined ? {} : { edited }),
+    ...(waiting === undefined ? {} : { waiting }),
+    ...(nested === undefined ? {} : { nested }),
+    ...(record.result === undefined ? {} : { result: result as CallResult }),
+  };
+};
+
+/** What the round gives to each of its calls. */
+export const callSpecs = (round: Round, turn: Turn): ReadonlyMap<string, CallSpec> =>
+  new Map(specsOf(round, turn.iterations + 1).map((spec) => [spec.callId, spec]));
+
+/** What an agent inside a call has told the call. */
+export const likelyNested = (inside: Pick<AgentContext, 'round'> | undefined): NestedState => {
+  const pending = inside === undefined ? [] : pendingOf(inside);
+  return { pending, checking: [], isWaiting: pending.length > 0 };
+};
+
+/** The arguments with which each call was asked. */
+export const askedInputs = (round: Round): ReadonlyMap<string, unknown> =>
+  new Map(callsOf(round.reply).map((part) => [part.toolCallId, part.input]));
+
+/** The results of the round that closed last, going by the two messages that it became. */
+export const likelyResults = (messages: readonly Message[]): ReadonlyMap<string, CallResult> => {
+  const [reply, results] = messages.slice(-2);
+  if (results?.role !== 'tool' || reply === undefined) return new Map();
+  const edits = new Map(
+    partsOf(reply).flatMap((part) =>
+      part.type === 'tool-call' && part.providerOptions?.['agentchart']?.['originalInput'] !== undefined
+        ? [[part.toolCallId, part.input]]
+        : [],
+    ),
+  );
+  return new Map(
+    results.content.map((part) => {
+      const status = part.providerOptions?.['agentchart']?.['status'] ?? 'ok';
+      const edited = edits.get(part.toolCallId);
+      const result = { status, output: part.output, ...(edited === undefined ? {} : { edited }) };
+      return [part.toolCallId, result as CallResult];
+    }),
+  );
+};
+
+/** The structured answer of a turn, going by the history that it ends with. */
+export const likelyOutput = ({ outcome }: Turn, messages: readonly Message[]): unknown => {
+  const callId = outcome !== undefined && 'callId' in outcome ? outcome.callId : undefined;
+  if (callId !== undefined) {
+    const part = partsOf(messages.at(-2) ?? { role: 'system', content: '' }).find(
+      (each) => each.type === 'tool-call' && each.toolCallId === callId,
+    );
+    return part?.type === 'tool-call' ? part.input : null;
+  }
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return null;
+  try {
+    return JSON.parse(textOf(last));
+  } catch {
+    return null;
+  }
+};

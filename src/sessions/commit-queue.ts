@@ -1,0 +1,30 @@
+/** Commits of one session, one at a time, each of the newest state: what changes while one is under way is in the next. */
+export interface CommitQueue {
+  /** Begins one, or shares the one that waits already. */
+  commit(): Promise<void>;
+  /** Settles with the commit that was asked for last; at once where none is under way. */
+  idle(): Promise<void>;
+}
+
+export const createCommitQueue = (write: () => Promise<void>): CommitQueue => {
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const begin = (): Promise<void> => {
+    next = undefined;
+    const work = write();
+    const over = (): void => {
+      if (current === work) current = undefined;
+    };
+    current = work;
+    work.then(over, over);
+    return work;
+  };
+  return {
+    commit: () => {
+      if (current === undefined) return begin();
+      next ??= current.then(begin, begin);
+      return next;
+    },
+    idle: async () => next ?? current,
+  };
+};

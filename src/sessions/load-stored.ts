@@ -1,0 +1,51 @@
+import { AgentError } from '../errors.ts';
+import type { SessionDocument } from '../documents/document.ts';
+import { SessionConflictError } from '../stores/session-conflict.ts';
+import type { SessionStore } from '../stores/store.ts';
+import type { Committed } from './journal.ts';
+import { type Loaded, readStored } from './read-stored.ts';
+
+export const loadStored = async (store: SessionStore, sessionId: string): Promise<Loaded | undefined> => {
+  const stored = await store.read(sessionId);
+  return stored === undefined ? undefined : readStored(stored);
+};
+
+/** The session as it is, or as it was at a revision; `unknown-session` or `unknown-revision` where there is none. */
+export const documentAt = async (
+  store: SessionStore,
+  sessionId: string,
+  at: number | undefined,
+): Promise<SessionDocument> => {
+  const stored = await store.read(sessionId, at === undefined ? {} : { at });
+  if (stored !== undefined) return readStored(stored).document;
+  const last = at === undefined ? undefined : await store.read(sessionId);
+  if (last === undefined)
+    throw new AgentError('unknown-session', `the store has no session ${JSON.stringify(sessionId)}`);
+  throw new AgentError(
+    'unknown-revision',
+    `session "${sessionId}" has no revision ${String(at)}; its revisions are 1 to ${last.summary.revision}`,
+  );
+};
+
+/**
+ * What the store has of a session that is made from a document. A document that does not stand on the last revision would write over
+ * what came since: a durable store refuses it. One in memory is the process's own; there the document takes the session's place.
+ */
+export const joined =
+  (store: SessionStore, { sessionId, revision, messages }: SessionDocument) =>
+  async (): Promise<Committed | undefined> => {
+    const stored = await store.read(sessionId);
+    if (stored === undefined) return undefined;
+    const { summary } = stored;
+    if (summary.revision === revision && summary.messages <= messages.length)
+      return { revision, messages: summary.messages };
+    if (store.durable) {
+      const stands = revision === undefined ? 'a document of no revision' : `a document of revision ${revision}`;
+      throw new SessionConflictError(
+        sessionId,
+        `${stands} was restored, and the store has revision ${summary.revision}`,
+      );
+    }
+    await store.delete(sessionId);
+    return undefined;
+  };

@@ -1,0 +1,60 @@
+import { type Snapshot, createActor } from 'xstate';
+import { type SessionDocument, checkRestored, snapshotOf } from '../documents/document.ts';
+import { AgentError } from '../errors.ts';
+import type { AgentMachine } from '../machines/agent.ts';
+import { pendingOf } from '../machines/round.ts';
+import { resultOf } from '../machines/turn-result.ts';
+import type { ParseOutput } from './create-session.ts';
+import { newId } from './new-id.ts';
+import type { Session } from './session.ts';
+import { statusOf } from './session-status.ts';
+import { failedTurn } from './turn-error.ts';
+
+export interface ViewSource {
+  machine: AgentMachine;
+  document: SessionDocument;
+  parseOutput: ParseOutput;
+  fork(document: SessionDocument, id: string): Promise<Session>;
+}
+
+const noEvents = async function* (): AsyncGenerator<never> {};
+
+/** A session to look at, as a document has it. Its actor is never started: nothing runs, and nothing can change it. */
+export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource): Session => {
+  const snapshot = snapshotOf(machine, document, 'messages');
+  const actor = createActor(machine, { snapshot: snapshot as unknown as Snapshot<unknown> });
+  checkRestored(actor, snapshot);
+  const { context } = actor.getSnapshot();
+  const { sessionId } = context;
+  const refuse = async (): Promise<never> => {
+    throw new AgentError(
+      'read-only',
+      `session "${sessionId}" was opened to be looked at; open it without readOnly and at`,
+    );
+  };
+  return {
+    id: sessionId,
+    actor,
+    messages: context.messages,
+    get pending() {
+      return structuredClone(pendingOf(context));
+    },
+    status: statusOf(actor.getSnapshot()),
+    send: refuse,
+    approve: refuse,
+    reject: refuse,
+    respond: refuse,
+    cancel: refuse,
+    stop: refuse,
+    retry: refuse,
+    settled: async () => {
+      const { output, ...result } = resultOf(context);
+      if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
+      return output === undefined ? result : { ...result, output: await parseOutput(output) };
+    },
+    events: noEvents,
+    fork: async ({ at, id = newId() } = {}) => (at === undefined ? fork(document, id) : refuse()),
+    toJSON: () => structuredClone(document),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+};
