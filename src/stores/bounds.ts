@@ -1,0 +1,23 @@
+import { AgentError } from '../errors.ts';
+import type { ListOptions } from './store.ts';
+
+const whole = (name: string, value: number | undefined, otherwise: number): number => {
+  if (value === undefined) return otherwise;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new AgentError('invalid-option', `${name} is ${value}; it has to be a whole number, 0 or more`);
+};
+
+/** More than any store holds, and a number that every database takes. */
+const all = 2 ** 48;
+
+/** How much of a list is wanted. Throws `invalid-option`. */
+export const listBounds = ({ limit, offset }: ListOptions): { limit: number; offset: number } => ({
+  limit: whole('limit', limit, 100),
+  offset: whole('offset', offset, 0),
+});
+
+/** Which part of a history is wanted. Throws `invalid-option`. */
+export const historyBounds = (options: { after?: number; limit?: number } = {}): { after: number; limit: number } => ({
+  after: whole('after', options.after, 0),
+  limit: whole('limit', options.limit, all),
+});

@@ -1,0 +1,16 @@
+import type { HistoryEntry, Transition } from './store.ts';
+
+/** The transitions of a commit as short JSON: `[from, to, event, from, to, event, …]`, and empty text where there are none. */
+export const packTransitions = (transitions: readonly Transition[]): string =>
+  transitions.length === 0 ? '' : JSON.stringify(transitions.flatMap(({ from, to, event }) => [from, to, event]));
+
+/** What `packTransitions` packed, with the commit's revision and time. */
+export const unpackTransitions = (packed: string, revision: number, at: number): HistoryEntry[] => {
+  const texts = packed === '' ? [] : (JSON.parse(packed) as string[]);
+  const entries: HistoryEntry[] = [];
+  for (let index = 0; index + 2 < texts.length; index += 3) {
+    const [from = '', to = '', event = ''] = texts.slice(index, index + 3);
+    entries.push({ from, to, event, revision, at });
+  }
+  return entries;
+};

@@ -1,0 +1,114 @@
+import { packTransitions } from './packed-transitions.ts';
+import { SessionConflictError } from './session-conflict.ts';
+import type { SqliteConnection, SqliteDatabase } from './sqlite-connection.ts';
+import type { Commit } from './store.ts';
+
+interface Session {
+  key: number;
+  revision: number;
+  /** Messages that lie in the table. */
+  stored: number;
+}
+
+const find = 'select key, revision, stored from sessions where id = ?';
+const create = `insert into sessions (agent, machine, status, pending, messages, revision, created, updated, stored, id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const change = `update sessions set agent = ?, machine = ?, status = ?, pending = ?, messages = ?, revision = ?, created = ?,
+  updated = ?, stored = ? where key = ?`;
+const addCommit = `insert into commits (id, at, whole, stored, transitions, state) values ((? << 32) + ?, ?, ?, ?, ?, ?)`;
+const addMessage = 'insert into messages (id, json) values ((? << 32) + ?, ?)';
+const take = 'delete from commands where id = ? and session = ?';
+
+/** Within a transaction. Gives the error of a commit that comes too late, and has written nothing then. */
+const write = (database: SqliteDatabase, commit: Commit): SessionConflictError | undefined => {
+  const { summary, messages } = commit;
+  const { sessionId, agent, machineVersion, status, pending, revision, createdAt, updatedAt } = summary;
+  const known = database.row<Session>(find, sessionId);
+  if (revision !== (known?.revision ?? 0) + 1) return new SessionConflictError(sessionId);
+
+  const before = known?.stored ?? 0;
+  const stored = before + messages.length;
+  const row = [
+    agent,
+    machineVersion,
+    status,
+    pending,
+    summary.messages,
+    revision,
+    createdAt,
+    updatedAt,
+    stored,
+  ] as const;
+  if (known !== undefined) database.run(change, ...row, known.key);
+  const key = known?.key ?? database.run(create, ...row, sessionId).lastInsertRowid;
+
+  const transitions = packTransitions(commit.transitions);
+  database.run(addCommit, key, revision, updatedAt, commit.isWhole ? 1 : 0, stored, transitions, commit.state);
+  for (const [index, message] of messages.entries()) database.run(addMessage, key, before + index, message);
+  for (const id of commit.taken) database.run(take, id, key);
+  return undefined;
+};
+
+interface Waiting {
+  commit: Commit;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+// Kept from the start: a test's false clock must not hold commits up.
+const soon = globalThis.setImmediate;
+
+/** Writes the commits of one tick in one transaction. Each is checked for itself; one that fails does not harm the others. */
+export class SqliteCommits {
+  readonly #connection: SqliteConnection;
+  #waiting: Waiting[] = [];
+  #written = Promise.resolve();
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+  }
+
+  add(commit: Commit): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ commit, resolve, reject });
+      if (this.#waiting.length === 1) this.#written = this.#written.then(() => this.#writeSoon());
+    });
+  }
+
+  /** Resolves when all that was added is written or refused. */
+  settled(): Promise<void> {
+    return this.#written;
+  }
+
+  async #writeSoon(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      soon(resolve);
+    });
+    const batch = this.#waiting;
+    this.#waiting = [];
+    if (await this.#hasWritten(batch)) return;
+    // One of them cannot be stored, or all of them: alone, each gets its own answer.
+    for (const waiting of batch) {
+      await this.#writeAll([waiting]).catch(waiting.reject);
+    }
+  }
+
+  async #hasWritten(batch: Waiting[]): Promise<boolean> {
+    if (batch.length === 1) return false;
+    return await this.#writeAll(batch).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #writeAll(batch: Waiting[]): Promise<void> {
+    const errors = await this.#connection.use((database) =>
+      database.transaction('immediate', () => batch.map(({ commit }) => write(database, commit))),
+    );
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const error = errors[index];
+      if (error === undefined) resolve();
+      else reject(error);
+    }
+  }
+}

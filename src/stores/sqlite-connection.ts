@@ -1,0 +1,164 @@
+import type * as Sqlite from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { AgentError } from '../errors.ts';
+import { openFailure } from './sqlite-open-failure.ts';
+import { prepareSchema } from './sqlite-schema.ts';
+import { storeError } from './store-error.ts';
+
+/** How long the thread itself waits for another process's write, in ms; after that the promise does. */
+const blockingWait = 50;
+const longestWait = 10_000;
+
+/** The log is written back after so many pages of 4 kB. */
+const checkpointPages = 100;
+
+const settings = `
+  pragma busy_timeout = ${blockingWait};
+  pragma synchronous = normal;
+  pragma wal_autocheckpoint = ${checkpointPages};
+  pragma journal_size_limit = ${checkpointPages * 4096};
+  pragma secure_delete = on`;
+
+/** Asked of the process, not imported: a bundler for browsers must not see it. Throws `store-error` where it is missing. */
+export const builtInSqlite = (): typeof Sqlite => {
+  const host = (globalThis as { process?: Partial<NodeJS.Process> }).process;
+  const sqlite = host?.getBuiltinModule?.('node:sqlite');
+  if (sqlite === undefined) {
+    throw new AgentError('store-error', 'sqliteStore needs node:sqlite, which Node has from version 22.13 on');
+  }
+  return sqlite;
+};
+
+const isBusy = (error: unknown): boolean => {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' && ((code & 0xff) === 5 || (code & 0xff) === 6);
+};
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** An open database whose statements are compiled once. */
+export class SqliteDatabase {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  prepared(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** All rows; `Row` is what the statement selects. */
+  rows<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.prepared(sql).all(...values) as unknown[] as Row[];
+  }
+
+  row<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.prepared(sql).get(...values) as unknown as Row | undefined;
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): { changes: number; lastInsertRowid: number } {
+    const { changes, lastInsertRowid } = this.prepared(sql).run(...values);
+    return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
+  }
+
+  /** All or nothing. `immediate` for what writes; `deferred` for reads that have to fit each other. */
+  transaction<T>(kind: 'immediate' | 'deferred', work: () => T): T {
+    this.prepared(`begin ${kind}`).run();
+    try {
+      const result = work();
+      this.prepared('commit').run();
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #rollBack(): void {
+    try {
+      this.prepared('rollback').run();
+    } catch {
+      // SQLite ended the transaction itself, as it does where the disk is full.
+    }
+  }
+}
+
+/** One connection to a file, opened when it is first needed. Every failure is a `store-error` that names the file. */
+export class SqliteConnection {
+  readonly #path: string;
+  readonly #sqlite = builtInSqlite();
+  #database: SqliteDatabase | undefined;
+  #isClosed = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Does the work at once; throws where the file cannot be opened or is being written by another process. */
+  now<T>(work: (database: SqliteDatabase) => T): T {
+    if (this.#isClosed) throw storeError(this.#place, new Error('the store is closed'));
+    try {
+      this.#database ??= this.#open();
+      return work(this.#database);
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      throw storeError(this.#place, error);
+    }
+  }
+
+  /** Does the work as soon as no other process is writing, within 10 seconds. */
+  async use<T>(work: (database: SqliteDatabase) => T): Promise<T> {
+    const deadline = performance.now() + longestWait;
+    for (;;) {
+      try {
+        return this.now(work);
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw storeError(this.#place, error);
+        // Processes that met once should not meet again.
+        await delay(1 + Math.random() * 20);
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#database?.close();
+    this.#database = undefined;
+  }
+
+  get #place(): string {
+    return `SQLite file "${this.#path}"`;
+  }
+
+  #open(): SqliteDatabase {
+    const database = this.#opened();
+    try {
+      database.exec(settings);
+      prepareSchema(database);
+      return new SqliteDatabase(database);
+    } catch (error) {
+      database.close();
+      if (isBusy(error)) throw error;
+      throw new AgentError('store-error', `${this.#place}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  #opened(): DatabaseSync {
+    try {
+      return new this.#sqlite.DatabaseSync(this.#path);
+    } catch (error) {
+      throw openFailure(this.#path, error);
+    }
+  }
+}

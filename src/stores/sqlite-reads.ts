@@ -1,0 +1,89 @@
+import type { OutsideEvent } from '../machines/agent-context.ts';
+import { listBounds } from './bounds.ts';
+import { unpackTransitions } from './packed-transitions.ts';
+import type { SqliteDatabase } from './sqlite-connection.ts';
+import type { Command, HistoryEntry, ListOptions, SessionStatus, SessionSummary, StoredSession } from './store.ts';
+
+interface SessionRow {
+  key: number;
+  id: string;
+  agent: string;
+  machine: number;
+  status: SessionStatus;
+  pending: number;
+  messages: number;
+  revision: number;
+  created: number;
+  updated: number;
+}
+
+const columns = 'key, id, agent, machine, status, pending, messages, revision, created, updated';
+const find = `select ${columns} from sessions where id = ?`;
+const keyOf = '(select key from sessions where id = ?)';
+const statesBackwards = `select whole, stored, state from commits
+  where id between (? << 32) + 1 and (? << 32) + ? order by id desc`;
+const messagesOf = 'select json from messages where id between (? << 32) and (? << 32) + ? order by id';
+const historyOf = `select id & 0xffffffff as revision, at, transitions from commits
+  where id > (${keyOf} << 32) + ? and id < (${keyOf} + 1 << 32) and transitions <> '' order by id limit ?`;
+const inboxOf = `select id, event, at from commands where session = ${keyOf} order by id`;
+
+const summaryOf = (row: SessionRow): SessionSummary => ({
+  sessionId: row.id,
+  agent: row.agent,
+  machineVersion: row.machine,
+  status: row.status,
+  pending: row.pending,
+  messages: row.messages,
+  revision: row.revision,
+  createdAt: row.created,
+  updatedAt: row.updated,
+});
+
+/** The states from the last whole one up to the revision, in order, and how many messages there were then. */
+const statesAt = (database: SqliteDatabase, key: number, revision: number): { states: string[]; stored: number } => {
+  const states: string[] = [];
+  let stored = 0;
+  for (const row of database.prepared(statesBackwards).iterate(key, key, revision)) {
+    if (states.length === 0) stored = Number(row.stored);
+    states.push(String(row.state));
+    if (row.whole === 1) break;
+  }
+  return { states: states.toReversed(), stored };
+};
+
+/** Within a transaction, so that what is read fits together. */
+export const readSession = (database: SqliteDatabase, sessionId: string, at?: number): StoredSession | undefined => {
+  const row = database.row<SessionRow>(find, sessionId);
+  const revision = at ?? row?.revision ?? 0;
+  if (row === undefined || !Number.isInteger(revision) || revision < 1 || revision > row.revision) return undefined;
+  const { states, stored } = statesAt(database, row.key, revision);
+  const messages = database.rows<{ json: string }>(messagesOf, row.key, row.key, stored - 1);
+  return { summary: summaryOf(row), revision, states, messages: messages.map(({ json }) => json) };
+};
+
+export const readHistory = (
+  database: SqliteDatabase,
+  sessionId: string,
+  { after, limit }: { after: number; limit: number },
+): HistoryEntry[] =>
+  database
+    .rows<{ revision: number; at: number; transitions: string }>(historyOf, sessionId, after, sessionId, limit)
+    .flatMap(({ revision, at, transitions }) => unpackTransitions(transitions, revision, at));
+
+export const listSessions = (database: SqliteDatabase, options: ListOptions): SessionSummary[] => {
+  const { limit, offset } = listBounds(options);
+  const wanted = [
+    ['status = ?', options.status],
+    ['agent = ?', options.agent],
+    ['updated < ?', options.changedBefore],
+  ] as const;
+  const given = wanted.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
+  const where = given.length === 0 ? '' : `where ${given.map(({ condition }) => condition).join(' and ')}`;
+  const sql = `select ${columns} from sessions ${where} order by updated desc, key desc limit ? offset ?`;
+  return database.rows<SessionRow>(sql, ...given.map(({ value }) => value), limit, offset).map(summaryOf);
+};
+
+export const readInbox = (database: SqliteDatabase, sessionId: string): Command[] =>
+  database
+    .rows<{ id: number; event: string; at: number }>(inboxOf, sessionId)
+    .map(({ id, event, at }) => ({ id, event: JSON.parse(event) as OutsideEvent, at }));

@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { AgentError } from '../errors.ts';
+
+/** Marks the file as ours ("agch"), so that no other program's database is taken for one. */
+const applicationId = 0x61676368;
+
+/**
+ * What leads from each version to the next; the last one is today's. Commits and messages are keyed by `session << 32 | number`:
+ * a session's rows lie side by side, in order, without an index. Messages lie apart from commits, so that reading them is all that
+ * reading a session costs.
+ */
+const upgrades: readonly string[] = [
+  `create table sessions (
+     key integer primary key, id text not null unique, agent text not null, machine integer not null, status text not null,
+     pending integer not null, messages integer not null, revision integer not null, created integer not null,
+     updated integer not null, stored integer not null);
+   create table commits (
+     id integer primary key, at integer not null, whole integer not null, stored integer not null, transitions text not null,
+     state text not null);
+   create table messages (id integer primary key, json text not null);
+   create table commands (
+     id integer primary key autoincrement, session integer not null, at integer not null, event text not null);
+   create index commands_by_session on commands (session);
+   pragma application_id = ${applicationId}`,
+];
+
+const pragma = (database: DatabaseSync, name: string): unknown =>
+  Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0];
+
+const isEmpty = (database: DatabaseSync): boolean =>
+  database.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
+
+/** The schema's version; 0 for a new file. Throws `store-error` for what only others can read. */
+const versionOf = (database: DatabaseSync): number => {
+  const version = Number(pragma(database, 'user_version'));
+  const isOurs = pragma(database, 'application_id') === applicationId;
+  if (!isOurs && (version !== 0 || !isEmpty(database))) {
+    throw new AgentError('store-error', 'it is the database of another program');
+  }
+  if (version > upgrades.length) {
+    throw new AgentError(
+      'store-error',
+      `it was written by a newer version of this package: schema ${version}, this one knows ${upgrades.length}`,
+    );
+  }
+  return version;
+};
+
+/** Brings the file to today's schema, however many processes do so at once. A file that has it is not written. */
+export const prepareSchema = (database: DatabaseSync): void => {
+  if (versionOf(database) === upgrades.length) return;
+  database.exec('pragma journal_mode = wal');
+  database.exec('begin immediate');
+  try {
+    // Another process may have been faster.
+    for (const upgrade of upgrades.slice(versionOf(database))) database.exec(upgrade);
+    database.exec(`pragma user_version = ${upgrades.length}`);
+    database.exec('commit');
+  } catch (error) {
+    if (database.isTransaction !== false) database.exec('rollback');
+    throw error;
+  }
+};
