@@ -1,5 +1,5 @@
 import type { OutsideEvent } from '../machines/agent-context.ts';
-import { historyBounds, listBounds } from './bounds.ts';
+import { checkTime, historyBounds, listBounds } from './bounds.ts';
 import { packTransitions, unpackTransitions } from './packed-transitions.ts';
 import { SessionConflictError } from './session-conflict.ts';
 import { checkSessionId } from './session-id.ts';
@@ -103,6 +103,7 @@ export const memoryStore = (): SessionStore => {
       return sessions.delete(sessionId);
     },
     deleteBefore: async (time) => {
+      checkTime(time);
       const old = [...sessions].filter(([, { summary }]) => summary.updatedAt < time);
       for (const [sessionId] of old) sessions.delete(sessionId);
       return old.length;

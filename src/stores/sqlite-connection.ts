@@ -10,7 +10,7 @@ const blockingWait = 50;
 const longestWait = 10_000;
 
 /** The log is written back after so many pages of 4 kB. */
-const checkpointPages = 100;
+const checkpointPages = 110;
 
 const settings = `
   pragma busy_timeout = ${blockingWait};

@@ -1,5 +1,5 @@
 import { AgentError } from '../errors.ts';
-import { historyBounds, listBounds } from './bounds.ts';
+import { checkTime, historyBounds, listBounds } from './bounds.ts';
 import { checkSessionId } from './session-id.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
@@ -56,8 +56,12 @@ export const sqliteStore = (path: string): SessionStore => {
         database.transaction('immediate', () => deleteSession(database, sessionId)),
       );
     },
-    deleteBefore: async (time) =>
-      await connection.use((database) => database.transaction('immediate', () => deleteSessionsBefore(database, time))),
+    deleteBefore: async (time) => {
+      checkTime(time);
+      return await connection.use((database) =>
+        database.transaction('immediate', () => deleteSessionsBefore(database, time)),
+      );
+    },
     post: async (sessionId, event) => {
       checkSessionId(sessionId);
       const text = JSON.stringify(event);

@@ -50,4 +50,22 @@ export const deletionCases: readonly StoreCase[] = [
     same((await store.inbox(id(3000))).length, 1, 'the inbox of the one that stays');
     same(await store.deleteBefore(1_000_000), 1, 'how many are left');
   }),
+
+  storeCase('bounds that are no numbers are refused, and delete and list nothing', async (bench) => {
+    const { store, sessionId } = bench;
+    await store.commit(commitOf(bench, 1));
+    // What no type allows: `Date.parse` of nonsense, and options that were read from somewhere.
+    const texts = ['1', null, {}] as unknown as number[];
+    for (const value of [Number.NaN, ...texts]) {
+      await refuses('invalid-option', `deleteBefore ${String(value)}`, () => store.deleteBefore(value));
+      await refuses('invalid-option', `changedBefore ${String(value)}`, () => store.list({ changedBefore: value }));
+    }
+    for (const value of [-1, 0.5, Number.NaN, Infinity, ...texts]) {
+      await refuses('invalid-option', `limit ${String(value)}`, () => store.list({ limit: value }));
+      await refuses('invalid-option', `offset ${String(value)}`, () => store.list({ offset: value }));
+      await refuses('invalid-option', `limit ${String(value)}`, () => store.history(sessionId, { limit: value }));
+      await refuses('invalid-option', `after ${String(value)}`, () => store.history(sessionId, { after: value }));
+    }
+    same((await store.read(sessionId))?.revision, 1, 'the session');
+  }),
 ];
