@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +12,7 @@ const subpaths = [
   'agentchart/openai',
   'agentchart/ai-sdk',
   'agentchart/mcp',
+  'agentchart/sqlite',
   'agentchart/testing',
   'agentchart/inspector',
 ];
@@ -65,6 +66,17 @@ test.each(subpaths)('%s loads from the tarball and exports something', async (sp
   expect(exports).not.toEqual([]);
 });
 
+test('agentchart/postgres loads where pg is installed, and names pg where it is not', async () => {
+  await expect(loadedBy('agentchart/postgres')).rejects.toThrow("Cannot find package 'pg'");
+  const link = join(app, 'node_modules', 'pg');
+  await symlink(join(root, 'node_modules', 'pg'), link, 'junction');
+  try {
+    expect((await loadedBy('agentchart/postgres')).exports).toEqual(['postgresStore']);
+  } finally {
+    await rm(link);
+  }
+});
+
 test('the core loads only xstate, nanoid and zod, and nothing of Node', async () => {
   const { urls } = await loadedBy('agentchart');
   const allowed = ['agentchart', 'nanoid', 'xstate', 'zod'];
@@ -97,7 +109,7 @@ test('the tarball holds the build, the licence and the changelog, and no source'
   expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
 });
 
-test.each(['agentchart', 'agentchart/openai', 'agentchart/inspector'])(
+test.each(['agentchart', 'agentchart/openai', 'agentchart/inspector', 'agentchart/sqlite'])(
   'esbuild bundles %s for the browser',
   async (specifier) => {
     const { errors, warnings } = await build({

@@ -1,0 +1,186 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sqliteStore } from '../../src/stores/sqlite-store.ts';
+import { commitOf } from '../../src/testing/store-case.ts';
+import { rejection } from '../support/sessions.ts';
+
+const session = { agent: 'agent', sessionId: 'one' };
+const of = (sessionId: string) => ({ agent: 'agent', sessionId });
+
+let folder = '';
+let path = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agentchart-sqlite-'));
+  path = join(folder, 'sessions.db');
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+const sizeOf = async (file: string): Promise<number> => {
+  const found = await stat(file).catch(() => undefined);
+  return found?.size ?? 0;
+};
+
+test('a path that cannot be opened rejects with path and cause, and works once the cause is gone', async () => {
+  const missing = join(folder, 'missing', 'sessions.db');
+  const store = sqliteStore(missing);
+  const calls = [
+    () => store.read('one'),
+    () => store.commit(commitOf(session, 1)),
+    () => store.list(),
+    () => store.deleteBefore(1),
+  ];
+  for (const call of calls) {
+    expect(await rejection(call())).toMatchObject({
+      code: 'store-error',
+      message: `SQLite file "${missing}": unable to open database file: its folder does not exist`,
+    });
+  }
+  const inFolder = await rejection(sqliteStore(folder).list());
+  expect(inFolder).toMatchObject({ code: 'store-error', message: expect.stringContaining(`"${folder}"`) });
+  expect(inFolder.message).toContain('it is a folder');
+
+  await mkdir(join(folder, 'missing'));
+  await store.commit(commitOf(session, 1));
+  expect(await store.read('one')).toMatchObject({ revision: 1 });
+  await store.close();
+});
+
+test('a file that is no database of ours is refused and left as it is', async () => {
+  await writeFile(path, 'This is a text, and somebody wants to keep it.'.repeat(100));
+  const foreign = join(folder, 'foreign.db');
+  const newer = join(folder, 'newer.db');
+  const other = new DatabaseSync(foreign);
+  other.exec('create table sessions (mine text)');
+  other.close();
+  const own = sqliteStore(newer);
+  await own.commit(commitOf(session, 1));
+  await own.close();
+  const raised = new DatabaseSync(newer);
+  raised.exec('pragma user_version = 99');
+  raised.close();
+  for (const [file, reason] of [
+    [path, 'file is not a database'],
+    [foreign, 'it is the database of another program'],
+    [newer, 'it was written by a newer version of this package: schema 99, this one knows 1'],
+  ] as const) {
+    const before = await readFile(file);
+    const store = sqliteStore(file);
+    expect(await rejection(store.commit(commitOf(session, 1)))).toMatchObject({
+      code: 'store-error',
+      message: `SQLite file "${file}": ${reason}`,
+    });
+    await store.close();
+    expect((await readFile(file)).equals(before)).toBe(true);
+  }
+});
+
+test('a path that is no text and a Node without SQLite are refused at once', () => {
+  expect(() => sqliteStore('')).toThrowError(expect.objectContaining({ code: 'invalid-option' }));
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+  expect(() => sqliteStore(path)).toThrowError(
+    expect.objectContaining({ code: 'store-error', message: expect.stringContaining('22.13') }),
+  );
+});
+
+test('the commits of one tick are one transaction, and one that cannot be stored harms no other', async () => {
+  const many = Array.from({ length: 50 }, (_, index) => of(`many-${index}`));
+  const together = sqliteStore(path);
+  const inTurn = sqliteStore(join(folder, 'in-turn.db'));
+  for (const store of [together, inTurn]) await store.list();
+  const start = await sizeOf(`${path}-wal`);
+  await Promise.all(many.map((item) => together.commit(commitOf(item, 1))));
+  for (const item of many.slice(0, 10)) await inTurn.commit(commitOf(item, 1));
+  // A transaction writes each page that it changed once.
+  expect((await sizeOf(`${path}-wal`)) - start).toBeLessThan((await sizeOf(`${folder}/in-turn.db-wal`)) - start);
+
+  const unstorable = commitOf(of('broken'), 1, { state: Symbol('no text') as never });
+  const outcomes = await Promise.allSettled(
+    [commitOf(of('a'), 1), unstorable, commitOf(of('b'), 1), commitOf(of('c'), 5)].map((commit) =>
+      together.commit(commit),
+    ),
+  );
+  expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'stored'))).toEqual([
+    'stored',
+    'store-error',
+    'stored',
+    'session-conflict',
+  ]);
+  expect(await together.read('broken')).toBeUndefined();
+  expect(await together.read('b')).toMatchObject({ revision: 1 });
+  await together.close();
+  await inTurn.close();
+});
+
+test('1,000 rounds take less than three times the size of their messages, and the log stays short', async () => {
+  const store = sqliteStore(path);
+  const filler = (length: number): string => 'lorem ipsum '.repeat(length / 12 + 1).slice(0, length);
+  let said = 0;
+  let longest = 0;
+  for (let round = 0; round < 1000; round++) {
+    for (const [step, length] of [250, 1050].entries()) {
+      const messages = [JSON.stringify({ role: 'assistant', content: filler(length) })];
+      said += messages[0]?.length ?? 0;
+      const state = filler(450);
+      await store.commit(commitOf(session, round * 2 + step + 1, { messages, state, isWhole: round % 20 === 0 }));
+    }
+    if (round % 10 === 0) longest = Math.max(longest, await sizeOf(`${path}-wal`));
+  }
+  const size = (await sizeOf(path)) + (await sizeOf(`${path}-wal`));
+  expect(size / said).toBeLessThan(3);
+  expect(longest).toBeLessThan(500_000);
+  await store.close();
+  expect(await sizeOf(`${path}-wal`)).toBe(0);
+});
+
+test('what was deleted is no longer in the file', async () => {
+  const store = sqliteStore(path);
+  await store.commit(commitOf(session, 1, { messages: ['"a secret of somebody"'] }));
+  await store.commit(commitOf(of('two'), 1, { messages: ['"what stays"'] }));
+  await store.delete('one');
+  await store.close();
+  const text = await readFile(path, 'latin1');
+  expect([text.includes('what stays'), text.includes('a secret')]).toEqual([true, false]);
+});
+
+test('closing waits for the commits under way; afterwards every call rejects, and another close does nothing', async () => {
+  const store = sqliteStore(path);
+  const committed = store.commit(commitOf(session, 1));
+  await store.close();
+  await committed;
+  await store.close();
+  expect(await rejection(store.read('one'))).toMatchObject({ code: 'store-error' });
+  expect((await rejection(store.commit(commitOf(session, 2)))).message).toContain('the store is closed');
+  const again = sqliteStore(path);
+  expect(await again.read('one')).toMatchObject({ revision: 1 });
+  await again.close();
+});
+
+test('":memory:" is a store of its own, without a file', async () => {
+  const [one, two] = [sqliteStore(':memory:'), sqliteStore(':memory:')];
+  await one.commit(commitOf(session, 1));
+  expect(await one.read('one')).toMatchObject({ revision: 1 });
+  expect(await two.read('one')).toBeUndefined();
+  await one.close();
+  await two.close();
+});
+
+test('a write of somebody else is waited for', async () => {
+  const store = sqliteStore(path);
+  await store.commit(commitOf(session, 1));
+  const other = new DatabaseSync(path);
+  other.exec('begin immediate');
+  const committed = store.commit(commitOf(session, 2));
+  // Reading needs no lock.
+  expect(await store.read('one')).toMatchObject({ revision: 1 });
+  other.exec('commit');
+  await committed;
+  other.close();
+  expect(await store.read('one')).toMatchObject({ revision: 2 });
+  await store.close();
+});
