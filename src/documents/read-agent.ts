@@ -4,10 +4,13 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import { resultOf } from '../machines/turn-result.ts';
-import type { CallResult } from '../tools/call.ts';
 import { applied } from './change.ts';
-import { askedInputs, callSpecs, likelyCall, likelyNested, likelyOutput, likelyResults } from './derived.ts';
+import { callSpecs, likelyCall } from './derived.ts';
+import { type Known, readContext, withinCall } from './read-context.ts';
 import type { StoredAgent, StoredCall } from './stored-agent.ts';
+
+/** What XState restores an agent from. */
+export type AgentSnapshot = Record<string, unknown> & { context: AgentContext };
 
 /** An actor as XState persists it. */
 interface Persisted {
@@ -53,56 +56,6 @@ const chartOf = (machine: AnyStateMachine, name: string, what: string): AnyState
   return found as AnyStateMachine;
 };
 
-const readRecord = (record: CallRecord, asked: unknown, inside: AgentContext | undefined): CallRecord => {
-  const { nested, waiting } = record;
-  return {
-    ...record,
-    ...(nested === undefined ? {} : { nested: applied(likelyNested(inside), nested) as CallRecord['nested'] & {} }),
-    ...(waiting?.input === undefined ? {} : { waiting: { ...waiting, input: applied(asked, waiting.input) } }),
-  };
-};
-
-/** What XState restores an agent from. */
-export type AgentSnapshot = Record<string, unknown> & { context: AgentContext };
-
-/** What an agent knows beside what is stored as its state. */
-export type Known = Pick<AgentContext, 'sessionId' | 'messages'> & Partial<AgentContext>;
-
-/** The agents inside calls, by the ids of the calls. */
-type Inside = ReadonlyMap<string, AgentSnapshot>;
-
-const readRound = (round: Round | null, inside: Inside): Round | null => {
-  if (round === null) return null;
-  const asked = askedInputs(round);
-  return {
-    ...round,
-    calls: round.calls.map((record) =>
-      readRecord(record, asked.get(record.callId), inside.get(record.callId)?.context),
-    ),
-  };
-};
-
-const readContext = (stored: StoredAgent, known: Known, inside: Inside): AgentContext => {
-  const context = { ...stored.context, ...known } as AgentContext;
-  const { lastRound, turn, messages } = context;
-  const results = lastRound.length === 0 ? undefined : likelyResults(messages);
-  return {
-    ...context,
-    round: readRound(context.round, inside),
-    ...(results === undefined
-      ? {}
-      : {
-          lastRound: lastRound.map((record) => ({
-            ...record,
-            result: applied(results.get(record.callId) ?? null, record.result) as CallResult,
-          })),
-        }),
-    ...(turn.output === undefined
-      ? {}
-      : { turn: { ...turn, output: applied(likelyOutput(turn, messages), turn.output) as typeof turn.output & {} } }),
-  };
-};
-
 const readCall = (
   chart: AnyStateMachine,
   { state, context: change, known }: StoredCall,
@@ -121,22 +74,24 @@ const callIn = (round: Round | null, callId: string): CallRecord => {
   return record;
 };
 
+const readInside = (
+  chart: AnyStateMachine,
+  { callId, tool }: CallRecord,
+  agent: StoredCall['agent'] & {},
+  sessionId: string,
+): AgentSnapshot =>
+  readAgent(
+    chartOf(chart, `agent:${tool}`, `the tool "${tool}" of call ${callId}`),
+    agent,
+    withinCall(callId, agent, sessionId),
+  );
+
 /** Throws where the parts do not fit each other. What each part is, is checked by those who look at the snapshot. */
 export const readAgent = (machine: AnyStateMachine, stored: StoredAgent, known: Known): AgentSnapshot => {
   const { sessionId } = known;
   const calls = Object.entries(stored.calls ?? {});
-  const written = stored.context['round'] as Round | null;
   const chart = chartOf(machine, 'toolCall', 'its open round');
-  const inside: Inside = new Map(
-    calls.flatMap(([callId, { agent }]) => {
-      if (agent === undefined) return [];
-      const { tool } = callIn(written, callId);
-      const agentChart = chartOf(chart, `agent:${tool}`, `the tool "${tool}" of call ${callId}`);
-      const above = { sessionId: `${sessionId}/${callId}`, callPrefix: `${callId}-`, singleTurn: true };
-      return [[callId, readAgent(agentChart, agent, { ...above, messages: agent.messages })]];
-    }),
-  );
-  const context = readContext(stored, known, inside);
+  const context = readContext(stored, known);
   const { round, turn } = context;
   const specs = round === null ? undefined : callSpecs(round, turn);
   const children = invoked(machine, stored.state, context, stored.known);
@@ -146,7 +101,8 @@ export const readAgent = (machine: AnyStateMachine, stored: StoredAgent, known: 
     const record = callIn(round, callId);
     const spec = specs?.get(callId);
     if (spec === undefined) throw new TypeError(`its call "${callId}" is not in its reply`);
-    children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside.get(callId));
+    const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, sessionId);
+    children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside);
   }
   const isClosed = stored.state === 'closed';
   return {
