@@ -2,7 +2,7 @@
 export { AgentError } from './errors.ts';
 export type { AgentErrorCode, ErrorData } from './errors.ts';
 export { createAgent } from './sessions/create-agent.ts';
-export type { Agent, OpenOptions, RunOptions, RunStream } from './sessions/agent.ts';
+export type { Agent, OpenOptions, RunOptions, RunStream, StoredOpenOptions } from './sessions/agent.ts';
 export type {
   AgentOptions,
   ApprovalOptions,
@@ -24,7 +24,18 @@ export type {
   Session,
   SessionStatus,
 } from './sessions/session.ts';
-export type { SessionStore } from './stores/store.ts';
+export { SessionConflictError } from './stores/session-conflict.ts';
+export type {
+  Command,
+  Commit,
+  HistoryEntry,
+  ListOptions,
+  SessionStore,
+  SessionSummary,
+  StoredSession,
+  Transition,
+} from './stores/store.ts';
+export { exportSession, importSession } from './sessions/transfer.ts';
 export { TurnError } from './sessions/turn-error.ts';
 
 export { pendingOf } from './machines/round.ts';

@@ -38,7 +38,7 @@ const invoked = (
       node.invoke.map(({ id, src, input }) => {
         const given: unknown = typeof input === 'function' ? input({ context, event: {}, self: {} } as never) : input;
         const outcome = Object.hasOwn(known, id) ? { known: known[id] } : {};
-        return [id, persisted(String(src), { status: 'active', input: given, ...outcome })];
+        return [id, persisted(src as string, { status: 'active', input: given, ...outcome })];
       }),
     ),
   );

@@ -32,7 +32,7 @@ export const seeActor = (actor: AnyActorRef): Seen => {
   const { status, value, context, children, input, output, known } = actor.getSnapshot() as LiveSnapshot;
   const outcome = status === 'done' ? output : known;
   return {
-    src: String(actor.src),
+    src: typeof actor.src === 'string' ? actor.src : '',
     value,
     context,
     children: Object.fromEntries(Object.entries(children ?? {}).map(([id, child]) => [id, seeActor(child)])),
@@ -76,7 +76,7 @@ const writeRound = (round: Round, calls: Readonly<Record<string, Seen>>): unknow
 };
 
 const writeContext = (
-  { messages, sessionId: _, ...context }: AgentContext,
+  { messages, sessionId: _id, ...context }: AgentContext,
   { children }: Seen,
 ): Record<string, unknown> => {
   const { round, lastRound, turn } = context;

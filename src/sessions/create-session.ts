@@ -120,7 +120,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     agent: source.agent,
     createdAt,
     now: source.now,
-    statusOf: () => statusOf(now()),
+    statusOf: () => statusOf(now().value),
     committed: source.committed,
     madeFrom: document?.revision,
     onConflict: (error) => breakWith(error),
@@ -241,7 +241,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       return shown();
     },
     get status() {
-      return isClosed() ? 'closed' : statusOf(now());
+      return isClosed() ? 'closed' : statusOf(now().value);
     },
     // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
     send: (message, given = {}) => {

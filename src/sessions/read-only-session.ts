@@ -39,7 +39,7 @@ export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource
     get pending() {
       return structuredClone(pendingOf(context));
     },
-    status: statusOf(actor.getSnapshot()),
+    status: statusOf(actor.getSnapshot().value),
     send: refuse,
     approve: refuse,
     reject: refuse,

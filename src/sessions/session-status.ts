@@ -1,12 +1,13 @@
-import type { SnapshotFrom } from 'xstate';
-import type { AgentMachine } from '../machines/agent.ts';
+import type { StateValue } from 'xstate';
+import { statePath } from '../machines/state-path.ts';
 import type { SessionStatus } from '../stores/store.ts';
 
-export const statusOf = (
-  snapshot: Pick<SnapshotFrom<AgentMachine>, 'matches' | 'hasTag' | 'status'>,
-): SessionStatus => {
-  if (snapshot.matches('closed')) return 'closed';
-  if (snapshot.matches('idle')) return 'idle';
-  if (snapshot.hasTag('waiting')) return 'waiting';
-  return snapshot.hasTag('settled') ? 'settled' : 'busy';
+const statuses: Readonly<Record<string, SessionStatus>> = {
+  idle: 'idle',
+  'awaiting-approval': 'waiting',
+  done: 'settled',
+  closed: 'closed',
 };
+
+/** How a session stands, going by the state of its chart. */
+export const statusOf = (state: StateValue): SessionStatus => statuses[statePath(state).split('.')[0] ?? ''] ?? 'busy';

@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { AgentError } from '../errors.ts';
+import { exportSession, importSession } from '../sessions/transfer.ts';
+import type { SessionStore } from '../stores/store.ts';
+import { decideCall } from './decide-call.ts';
+import { escapeText } from './escape-text.ts';
+import { integerFlag, jsonFlag, memoryFlag, timeBefore } from './flags.ts';
+import { listSessions } from './list-sessions.ts';
+import { openStore } from './open-store.ts';
+import type { Output } from './output.ts';
+import { loadAgent, runAgent } from './run-agent.ts';
+import { showHistory, showSession } from './show-session.ts';
+import { usage } from './usage.ts';
+import { UsageError } from './usage-error.ts';
+
+const options = {
+  store: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  status: { type: 'string' },
+  agent: { type: 'string' },
+  limit: { type: 'string' },
+  offset: { type: 'string' },
+  at: { type: 'string' },
+  after: { type: 'string' },
+  input: { type: 'string' },
+  output: { type: 'string' },
+  reason: { type: 'string' },
+  remember: { type: 'string' },
+  by: { type: 'string' },
+  session: { type: 'string' },
+  as: { type: 'string' },
+  'older-than': { type: 'string' },
+} as const;
+
+const parse = (args: string[]) => parseArgs({ args, options, allowPositionals: true });
+type Flags = ReturnType<typeof parse>['values'];
+
+/** The flags that each command takes beside those that all take. */
+const taken: Readonly<Record<string, readonly (keyof typeof options)[]>> = {
+  sessions: ['status', 'agent', 'limit', 'offset'],
+  show: ['at'],
+  history: ['after'],
+  approve: ['input', 'remember', 'by'],
+  reject: ['reason', 'remember', 'by'],
+  respond: ['output', 'by'],
+  run: ['session'],
+  export: ['at'],
+  import: ['as'],
+  delete: ['older-than'],
+};
+
+const named = (values: readonly string[], names: readonly string[]): string[] => {
+  if (values.length < names.length) throw new UsageError(`Give <${names.slice(values.length).join('> <')}>.`);
+  return [...values];
+};
+
+const decision = ({ by, remember, reason, input }: Flags) => ({
+  ...(by === undefined ? {} : { by }),
+  ...(remember === undefined ? {} : { remember: memoryFlag(remember) }),
+  ...(reason === undefined ? {} : { reason }),
+  ...(input === undefined ? {} : { input: jsonFlag('--input', input) }),
+});
+
+const commands: Readonly<Record<string, (store: SessionStore, given: string[], flags: Flags) => Promise<Output>>> = {
+  sessions: (store, _, { status, agent, limit, offset }) =>
+    listSessions(store, {
+      ...(status === undefined ? {} : { status }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(limit === undefined ? {} : { limit: integerFlag('--limit', limit) }),
+      ...(offset === undefined ? {} : { offset: integerFlag('--offset', offset) }),
+    }),
+  show: (store, given, { at }) => {
+    const [session = ''] = named(given, ['session']);
+    return showSession(store, session, at === undefined ? undefined : integerFlag('--at', at));
+  },
+  history: (store, given, { after }) => {
+    const [session = ''] = named(given, ['session']);
+    return showHistory(store, session, after === undefined ? undefined : integerFlag('--after', after));
+  },
+  approve: (store, given, flags) => {
+    const [session = '', callId] = named(given, ['session']);
+    return decideCall(store, 'approval.granted', session, { callId, given: decision(flags) });
+  },
+  reject: (store, given, flags) => {
+    const [session = '', callId] = named(given, ['session']);
+    return decideCall(store, 'approval.rejected', session, { callId, given: decision(flags) });
+  },
+  respond: (store, given, flags) => {
+    const [session = '', callId] = named(given, ['session', 'call']);
+    if (flags.output === undefined) throw new UsageError('Give the result as --output JSON.');
+    return decideCall(store, 'call.result', session, {
+      callId,
+      given: decision(flags),
+      output: jsonFlag('--output', flags.output),
+    });
+  },
+  export: async (store, given, { at }) => {
+    const [session = ''] = named(given, ['session']);
+    const document = await exportSession(store, session, at === undefined ? {} : { at: integerFlag('--at', at) });
+    return { json: document, text: JSON.stringify(document) };
+  },
+  import: async (store, given, flags) => {
+    const [file = ''] = named(given, ['file']);
+    const document = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+    const sessionId = await importSession(store, document, flags.as === undefined ? {} : { id: flags.as });
+    return { json: { sessionId }, text: escapeText(`Session ${sessionId} is in the store.`) };
+  },
+  delete: async (store, given, flags) => {
+    const age = flags['older-than'];
+    if (age !== undefined) {
+      const deleted = await store.deleteBefore(timeBefore(age, Date.now()));
+      return { json: { deleted }, text: `${deleted} deleted.` };
+    }
+    const [session = ''] = named(given, ['session, or --older-than']);
+    if (!(await store.delete(session)))
+      throw new AgentError('unknown-session', `the store has no session ${JSON.stringify(session)}`);
+    return { json: { deleted: 1 }, text: '1 deleted.' };
+  },
+};
+
+const run = async (given: string[], flags: Flags): Promise<Output> => {
+  const [module = '', message] = named(given, ['module']);
+  const store = flags.store === undefined ? undefined : await openStore(flags.store, { mayCreate: true });
+  await using agent = await loadAgent(module, store);
+  return await runAgent(agent, message, flags.session);
+};
+
+const outputOf = async (args: string[]): Promise<{ output: Output; isJson: boolean }> => {
+  const { values: flags, positionals } = parse(args);
+  const [command, ...given] = positionals;
+  if (flags.help === true) return { output: { json: usage, text: usage.trimEnd() }, isJson: false };
+  const isJson = flags.json === true;
+  const own = command === undefined || !Object.hasOwn(taken, command) ? undefined : taken[command];
+  if (own === undefined)
+    throw new UsageError(`${command === undefined ? '' : `There is no command ${command}.\n\n`}${usage}`);
+  const foreign = Object.keys(flags).find((flag) => !['store', 'json', 'help', ...own].includes(flag));
+  if (foreign !== undefined) throw new UsageError(`${command} takes no --${foreign}.`);
+  if (command === 'run') return { output: await run(given, flags), isJson };
+  const store = await openStore(flags.store, { mayCreate: command === 'import' });
+  try {
+    const carryOut = commands[command ?? ''];
+    if (carryOut === undefined) throw new UsageError(usage);
+    return { output: await carryOut(store, given, flags), isJson };
+  } finally {
+    await store.close();
+  }
+};
+
+/** Carries out one command line; gives the exit status. */
+export const main = async (args: string[]): Promise<number> => {
+  try {
+    const { output, isJson } = await outputOf(args);
+    process.stdout.write(`${isJson ? JSON.stringify(output.json) : output.text}\n`);
+    return output.exitCode ?? 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const isUsage = error instanceof UsageError || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+    const code = error instanceof AgentError ? ` (${error.code})` : '';
+    process.stderr.write(`${escapeText(error.message).trimEnd()}${code}\n`);
+    return isUsage ? 2 : 1;
+  }
+};

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { sqliteStore } from '../stores/sqlite-store.ts';
+import type { SessionStore } from '../stores/store.ts';
+import { UsageError } from './usage-error.ts';
+
+const isPostgres = (place: string): boolean => /^postgres(ql)?:/.test(place);
+
+/** The store of `--store` or AGENTCHART_STORE: the path of an SQLite file, or a PostgreSQL URL. */
+export const openStore = async (
+  given: string | undefined,
+  { mayCreate }: { mayCreate: boolean },
+): Promise<SessionStore> => {
+  const place = given ?? process.env['AGENTCHART_STORE'] ?? '';
+  if (place === '') {
+    throw new UsageError(
+      'Say where the sessions are: --store <path of an SQLite file, or postgres://…>, or set AGENTCHART_STORE.',
+    );
+  }
+  if (isPostgres(place)) {
+    const { postgresStore } = await import('../stores/postgres-store.ts');
+    return postgresStore({ connectionString: place });
+  }
+  if (!mayCreate && !existsSync(place))
+    throw new UsageError(`There is no file ${place}; give the path that the agent's store has.`);
+  return sqliteStore(place);
+};

@@ -1,0 +1,79 @@
+import { exportSession } from '../sessions/transfer.ts';
+import { contextIn } from '../sessions/transfer.ts';
+import { statePath } from '../machines/state-path.ts';
+import { pendingOf } from '../machines/round.ts';
+import { resultOf } from '../machines/turn-result.ts';
+import { type Message, partsOf } from '../messages/message.ts';
+import type { PendingCall } from '../tools/call.ts';
+import type { SessionStore } from '../stores/store.ts';
+import { escapeText } from './escape-text.ts';
+import { type Output, timeText } from './output.ts';
+
+const json = (value: unknown): string => JSON.stringify(value) ?? 'null';
+
+const lineOf = (message: Message): string[] =>
+  typeof message.content === 'string'
+    ? [`${message.role}: ${message.content}`]
+    : partsOf(message).map((part) => {
+        switch (part.type) {
+          case 'text':
+            return `${message.role}: ${part.text}`;
+          case 'reasoning':
+            return `${message.role} (reasoning): ${part.text}`;
+          case 'tool-call':
+            return `${message.role} calls ${part.toolName} ${json(part.input)} [${part.toolCallId}]`;
+          case 'tool-result':
+            return `${part.toolName}: ${json(part.output.type === 'execution-denied' ? part.output : part.output.value)} [${part.toolCallId}]`;
+          default:
+            return `${message.role}: a ${part.type}`;
+        }
+      });
+
+const pendingLine = ({ callId, tool, input, needs, reason, expiresAt }: PendingCall): string =>
+  [
+    `  ${callId}  ${tool} ${json(input)}`,
+    needs === 'approval' ? 'needs a decision' : 'needs a result',
+    reason === undefined ? '' : `(${reason})`,
+    expiresAt === undefined ? '' : `until ${timeText(expiresAt)} UTC`,
+  ]
+    .filter(Boolean)
+    .join('  ');
+
+/** One session: where it is, what was said, and what waits. */
+export const showSession = async (store: SessionStore, sessionId: string, at: number | undefined): Promise<Output> => {
+  const document = await exportSession(store, sessionId, at === undefined ? {} : { at });
+  const context = contextIn(document);
+  const state = statePath(document.state.state);
+  const pending = pendingOf(context);
+  const { outcome, usage, text } = resultOf(context);
+  const { agent, revision, createdAt, messages } = document;
+  const lines = [
+    `session   ${sessionId}`,
+    `agent     ${agent}`,
+    `state     ${state}`,
+    `revision  ${revision ?? 1}, begun ${timeText(createdAt)} UTC`,
+    `turn      ${context.turn.number}: ${context.turn.number === 0 ? 'none yet' : outcome.type}${outcome.type === 'failed' ? ` (${outcome.code}: ${outcome.error.message})` : ''}`,
+    `tokens    ${context.usage.totalTokens ?? 'not counted'}`,
+    '',
+    ...messages.flatMap(lineOf),
+    ...(pending.length === 0 ? [] : ['', 'Waiting:', ...pending.map(pendingLine)]),
+  ];
+  return {
+    json: { sessionId, agent, state, revision, createdAt, outcome, text, usage, pending, messages },
+    text: escapeText(lines.join('\n')),
+  };
+};
+
+/** The transitions of a session. */
+export const showHistory = async (
+  store: SessionStore,
+  sessionId: string,
+  after: number | undefined,
+): Promise<Output> => {
+  const entries = await store.history(sessionId, after === undefined ? {} : { after });
+  const lines = entries.map(
+    ({ revision, at, from, to, event }) =>
+      `${String(revision).padStart(5)}  ${timeText(at)}  ${from} → ${to}  (${event})`,
+  );
+  return { json: entries, text: escapeText(lines.join('\n')) };
+};

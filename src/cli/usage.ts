@@ -1,0 +1,18 @@
+export const usage = `agentchart: agents whose sessions are kept
+
+  agentchart sessions [--status waiting] [--agent name] [--limit n] [--offset n]
+  agentchart show <session> [--at revision]
+  agentchart history <session> [--after revision]
+  agentchart approve <session> [<call>] [--input JSON] [--remember tool|input] [--by name]
+  agentchart reject <session> [<call>] [--reason text] [--remember tool|input] [--by name]
+  agentchart respond <session> <call> --output JSON [--by name]
+  agentchart run <module> [<message>] [--session id]
+  agentchart export <session> [--at revision]
+  agentchart import <file | -> [--as id]
+  agentchart delete <session> | --older-than 30d
+
+Everywhere: --store <SQLite file or postgres://…> (or AGENTCHART_STORE), --json, --help.
+A decision is left in the store: the process that has the session takes it up, or the next one that opens it.
+<module> exports an agent as default, or a function ({ store }) => agent.
+Exit status: 0 done or answered, 1 failed, 2 wrong usage, 3 the turn waits for somebody.
+`;
