@@ -1,6 +1,6 @@
 import { packTransitions } from './packed-transitions.ts';
 import { SessionConflictError } from './session-conflict.ts';
-import type { SqliteConnection, SqliteDatabase } from './sqlite-connection.ts';
+import { type SqliteConnection, type SqliteDatabase, isBusy } from './sqlite-connection.ts';
 import type { Commit } from './store.ts';
 
 interface Session {
@@ -86,19 +86,21 @@ export class SqliteCommits {
     });
     const batch = this.#waiting;
     this.#waiting = [];
-    if (await this.#hasWritten(batch)) return;
-    // One of them cannot be stored, or all of them: alone, each gets its own answer.
-    for (const waiting of batch) {
-      await this.#writeAll([waiting]).catch(waiting.reject);
+    try {
+      await this.#writeAll(batch);
+    } catch (error) {
+      await this.#writeEach(batch, error);
     }
   }
 
-  async #hasWritten(batch: Waiting[]): Promise<boolean> {
-    if (batch.length === 1) return false;
-    return await this.#writeAll(batch).then(
-      () => true,
-      () => false,
-    );
+  /** One of them cannot be stored, or all of them: alone, each gets its own answer. */
+  async #writeEach(batch: Waiting[], error: unknown): Promise<void> {
+    // Nothing is wrong with any of them, and they have waited long enough.
+    const isHopeless = batch.length === 1 || isBusy((error as Error).cause);
+    for (const waiting of batch) {
+      if (isHopeless) waiting.reject(error);
+      else await this.#writeAll([waiting]).catch(waiting.reject);
+    }
   }
 
   async #writeAll(batch: Waiting[]): Promise<void> {

@@ -29,7 +29,8 @@ export const builtInSqlite = (): typeof Sqlite => {
   return sqlite;
 };
 
-const isBusy = (error: unknown): boolean => {
+/** True where another process is writing. */
+export const isBusy = (error: unknown): boolean => {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === 'number' && ((code & 0xff) === 5 || (code & 0xff) === 6);
 };

