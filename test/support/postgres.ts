@@ -88,7 +88,7 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     await chmod(folder, 0o711);
     if (isRoot) await Promise.all([chown(data, 65_534, 65_534), chmod(passwordFile, 0o644)]);
     const who = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
-    const how = ['--encoding=UTF8', '--locale=C', '--no-sync'];
+    const how = ['--encoding=UTF8', '--locale=C', '--no-sync', '-c', 'scram_iterations=1'];
     await promisify(execFile)(initdb, ['-D', data, ...who, ...how], { ...user, env: environment });
     const port = await freePort();
     const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'autovacuum=off'];
