@@ -1,4 +1,4 @@
-import { type ActorOptions, type Snapshot, createActor } from 'xstate';
+import { type ActorOptions, createActor } from 'xstate';
 import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
@@ -14,7 +14,7 @@ import type { Message } from '../messages/message.ts';
 import type { Authorize } from './agent-options.ts';
 import { checkCallId, checkSendOptions, checkStopReason } from './check-options.ts';
 import { createDecide } from './decide.ts';
-import { type SessionDocument, checkRestored, snapshotOf, writeDocument } from '../documents/document.ts';
+import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
 import { type LiveObjects, createLiveObjects } from './live-objects.ts';
 import { newId } from './new-id.ts';
@@ -24,6 +24,7 @@ import { createInbox } from './inbox.ts';
 import { documentAt } from './load-stored.ts';
 import { type Committed, createJournal } from './journal.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
+import { restoreActor } from './restore-actor.ts';
 import { statusOf } from './session-status.ts';
 import { checkSessionId } from '../stores/session-id.ts';
 import type { SessionStore } from '../stores/store.ts';
@@ -94,11 +95,9 @@ export const createSession = (source: SessionSource): OwnSession => {
   const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
-    ...(snapshot === undefined ? {} : { snapshot: snapshot as unknown as Snapshot<unknown> }),
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
   };
-  const actor = createActor(machine, options);
-  if (snapshot !== undefined) checkRestored(actor, snapshot);
+  const actor = snapshot === undefined ? createActor(machine, options) : restoreActor(machine, snapshot, options);
 
   const now = () => actor.getSnapshot();
   const context = (): AgentContext => now().context;
@@ -109,7 +108,8 @@ export const createSession = (source: SessionSource): OwnSession => {
     if (crash !== undefined || isClosed()) throw closed();
   };
 
-  kept = context();
+  const begun = context();
+  kept = begun;
   const feed = createEventFeed(actor);
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
@@ -225,7 +225,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     feed.close();
     turns.fail(closed());
     wake();
-    if (crash === undefined && context() !== kept) await journal.commit();
+    if (crash === undefined && context() !== begun) await journal.commit();
     else await journal.idle().catch(() => undefined);
   };
 

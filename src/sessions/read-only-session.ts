@@ -1,11 +1,11 @@
-import { type Snapshot, createActor } from 'xstate';
-import { type SessionDocument, checkRestored, snapshotOf } from '../documents/document.ts';
+import { type SessionDocument, snapshotOf } from '../documents/document.ts';
 import { AgentError } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import type { ParseOutput } from './create-session.ts';
 import { newId } from './new-id.ts';
+import { restoreActor } from './restore-actor.ts';
 import type { Session } from './session.ts';
 import { statusOf } from './session-status.ts';
 import { failedTurn } from './turn-error.ts';
@@ -22,8 +22,7 @@ const noEvents = async function* (): AsyncGenerator<never> {};
 /** A session to look at, as a document has it. Its actor is never started: nothing runs, and nothing can change it. */
 export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource): Session => {
   const snapshot = snapshotOf(machine, document, 'messages');
-  const actor = createActor(machine, { snapshot: snapshot as unknown as Snapshot<unknown> });
-  checkRestored(actor, snapshot);
+  const actor = restoreActor(machine, snapshot);
   const { context } = actor.getSnapshot();
   const { sessionId } = context;
   const refuse = async (): Promise<never> => {
