@@ -15,8 +15,7 @@ const parsed = ({ states, messages }: StoredSession): { state: StoredState; mess
   const [whole = 'null', ...changes] = states;
   let state: unknown = JSON.parse(whole);
   for (const change of changes) state = applied(state, JSON.parse(change));
-  // One parse of all is faster than many of one.
-  return { state: state as StoredState, messages: JSON.parse(`[${messages.join(',')}]`) as Message[] };
+  return { state: state as StoredState, messages: messages.map((message) => JSON.parse(message) as Message) };
 };
 
 /** Throws `invalid-document` for what no session wrote, `newer-document` for what a newer version wrote. */
