@@ -1,31 +1,10 @@
 import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
-import { difference } from '../documents/change.ts';
-import { machineVersion } from '../documents/document.ts';
-import type { StoredAgent } from '../documents/stored-agent.ts';
-import { type Seen, messagesOf, seeActor, writeAgent } from '../documents/write-agent.ts';
-import type { AgentContext } from '../machines/agent-context.ts';
-import { pendingOf } from '../machines/round.ts';
-import type { Message } from '../messages/message.ts';
+import { seeActor } from '../documents/write-agent.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
 import type { SessionStatus, SessionStore, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
-
-/** What is committed beside the messages. */
-export interface StoredState {
-  machineVersion: number;
-  agent: StoredAgent;
-}
-
-/** What the store holds of a session. */
-export interface Committed {
-  revision: number;
-  messages: number;
-  /** Absent where it is of an older version: the next commit is a whole one. */
-  state?: StoredState;
-  /** Characters of the last whole state, and of the changes since. */
-  lengths?: { whole: number; changes: number };
-}
+import { type Committed, type Moment, type NextCommit, nextCommit } from './next-commit.ts';
 
 /** Writes one session to its store. */
 export interface Journal {
@@ -62,70 +41,56 @@ export interface JournalOptions {
   onConflict(error: SessionConflictError): void;
 }
 
-/** A whole state is written when the changes since the last one are this many times as long. */
-const wholeEvery = 4;
-
-interface Moment {
-  seen: Seen;
-  status: SessionStatus;
-}
-
 export const createJournal = (options: JournalOptions): Journal => {
   const { store, actor, sessionId, agent, createdAt } = options;
   let known = options.committed;
   let isClaimed = false;
   let isDetached = false;
   let mustClaim = false;
-  let sealed: Moment | undefined;
+  let sealed: Pick<Moment, 'seen' | 'status'> | undefined;
+  /** A commit of which nobody knows whether the store has taken it. */
+  let lost: NextCommit | undefined;
   const transitions: Transition[] = [];
   const taken: number[] = [];
 
-  const look = (): Moment => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
+  const look = (): Pick<Moment, 'seen' | 'status'> => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
   const committedNow = async (): Promise<Committed | undefined> => {
     if (typeof known === 'function') known = await known();
     return known;
+  };
+  const keep = ({ commit, after }: NextCommit): void => {
+    known = after;
+    isClaimed = true;
+    transitions.splice(0, commit.transitions.length);
+    taken.splice(0, commit.taken.length);
+  };
+  /** A connection may break when the store has written already: to commit the same again would be a conflict with oneself. */
+  const findLost = async (): Promise<void> => {
+    if (lost === undefined) return;
+    const stored = await store.read(sessionId);
+    if (stored?.revision === lost.after.revision && stored.states.at(-1) === lost.commit.state) keep(lost);
+    lost = undefined;
   };
 
   const write = async (): Promise<void> => {
     // At the end of the tick all that an event caused is done, also in the calls: no commit shows a step half taken.
     await Promise.resolve();
+    await findLost();
     const before = await committedNow();
     if (isDetached) return;
-    const { seen, status } = look();
-    const messages: readonly Message[] = messagesOf(seen);
-    const state: StoredState = { machineVersion, agent: writeAgent(seen) };
-    const change = difference(before?.state, state);
-    const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length > 0;
-    if (!isNew && (isClaimed || !mustClaim)) return;
-    const changeText = JSON.stringify(change ?? {});
-    const { whole, changes } = before?.lengths ?? { whole: 0, changes: 0 };
-    const isWhole = before?.state === undefined || whole * wholeEvery < changes + changeText.length;
-    const text = isWhole ? JSON.stringify(state) : changeText;
-    const revision = (before?.revision ?? 0) + 1;
-    const count = { transitions: transitions.length, taken: taken.length };
-    await store.commit({
-      summary: {
-        sessionId,
-        agent,
-        machineVersion,
-        status,
-        pending: pendingOf(seen.context as AgentContext).length,
-        messages: messages.length,
-        revision,
-        createdAt,
-        updatedAt: options.now(),
-      },
-      state: text,
-      isWhole,
-      messages: messages.slice(before?.messages ?? 0).map((message) => JSON.stringify(message)),
-      transitions: transitions.slice(),
-      taken: taken.slice(),
-    });
-    const lengths = isWhole ? { whole: text.length, changes: 0 } : { whole, changes: changes + text.length };
-    known = { revision, messages: messages.length, state, lengths };
-    isClaimed = true;
-    transitions.splice(0, count.transitions);
-    taken.splice(0, count.taken);
+    const about = { sessionId, agent, createdAt, updatedAt: options.now() };
+    const moment = { ...look(), ...about, transitions: transitions.slice(), taken: taken.slice() };
+    const next = nextCommit(before, moment, mustClaim && !isClaimed);
+    if (next === undefined) return;
+    lost = next;
+    try {
+      await store.commit(next.commit);
+    } catch (error) {
+      if (isInstance(error, SessionConflictError)) lost = undefined;
+      throw error;
+    }
+    lost = undefined;
+    keep(next);
   };
 
   let failure: AgentError | undefined;

@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts';
 import type { SessionDocument } from '../documents/document.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
 import type { SessionStore } from '../stores/store.ts';
-import type { Committed } from './journal.ts';
+import type { Committed } from './next-commit.ts';
 import { type Loaded, readStored } from './read-stored.ts';
 
 export const loadStored = async (store: SessionStore, sessionId: string): Promise<Loaded | undefined> => {

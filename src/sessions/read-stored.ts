@@ -3,7 +3,7 @@ import { type SessionDocument, documentFrom, machineVersion } from '../documents
 import { AgentError, errorData } from '../errors.ts';
 import type { Message } from '../messages/message.ts';
 import type { StoredSession } from '../stores/store.ts';
-import type { Committed, StoredState } from './journal.ts';
+import type { Committed, StoredState } from './next-commit.ts';
 
 /** A session from a store, and what its journal goes on from. */
 export interface Loaded {

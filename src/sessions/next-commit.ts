@@ -1,0 +1,75 @@
+import { difference } from '../documents/change.ts';
+import { machineVersion } from '../documents/document.ts';
+import type { StoredAgent } from '../documents/stored-agent.ts';
+import { type Seen, messagesOf, writeAgent } from '../documents/write-agent.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
+import { pendingOf } from '../machines/round.ts';
+import type { Commit, SessionStatus, SessionSummary, Transition } from '../stores/store.ts';
+
+/** What is committed beside the messages. */
+export interface StoredState {
+  machineVersion: number;
+  agent: StoredAgent;
+}
+
+/** What the store holds of a session. */
+export interface Committed {
+  revision: number;
+  messages: number;
+  /** Absent where it is of an older version: the next commit is a whole one. */
+  state?: StoredState;
+  /** Characters of the last whole state, and of the changes since. */
+  lengths?: { whole: number; changes: number };
+}
+
+/** A session as it is to be committed. */
+export interface Moment extends Pick<SessionSummary, 'sessionId' | 'agent' | 'createdAt' | 'updatedAt'> {
+  seen: Seen;
+  status: SessionStatus;
+  transitions: readonly Transition[];
+  taken: readonly number[];
+}
+
+export interface NextCommit {
+  commit: Commit;
+  /** What the store holds when it has taken it. */
+  after: Committed;
+}
+
+/** A whole state is written when the changes since the last one are this many times as long. */
+const wholeEvery = 4;
+
+/** What is new since the last commit; undefined where nothing is, unless there must be one. */
+export const nextCommit = (
+  before: Committed | undefined,
+  { seen, status, transitions, taken, ...about }: Moment,
+  mustBe: boolean,
+): NextCommit | undefined => {
+  const messages = messagesOf(seen);
+  const state: StoredState = { machineVersion, agent: writeAgent(seen) };
+  const change = difference(before?.state, state);
+  const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length > 0;
+  if (!isNew && !mustBe) return undefined;
+  const changeText = JSON.stringify(change ?? {});
+  const { whole, changes } = before?.lengths ?? { whole: 0, changes: 0 };
+  const isWhole = before?.state === undefined || whole * wholeEvery < changes + changeText.length;
+  const text = isWhole ? JSON.stringify(state) : changeText;
+  const revision = (before?.revision ?? 0) + 1;
+  const pending = pendingOf(seen.context as AgentContext).length;
+  return {
+    commit: {
+      summary: { ...about, machineVersion, status, pending, messages: messages.length, revision },
+      state: text,
+      isWhole,
+      messages: messages.slice(before?.messages ?? 0).map((message) => JSON.stringify(message)),
+      transitions,
+      taken,
+    },
+    after: {
+      revision,
+      messages: messages.length,
+      state,
+      lengths: isWhole ? { whole: text.length, changes: 0 } : { whole, changes: changes + text.length },
+    },
+  };
+};
