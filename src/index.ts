@@ -11,6 +11,7 @@ export type {
   StopContext,
   TurnContext,
 } from './sessions/agent-options.ts';
+export type { AgentMiddleware, RunTurn, TurnRun } from './sessions/agent-middleware.ts';
 export type { AgentEvent, TransitionEvent } from './sessions/agent-event.ts';
 export type { AgentToolOptions } from './sessions/agent-tool.ts';
 export type { SessionDocument } from './documents/document.ts';
@@ -43,7 +44,7 @@ export type { AgentMachine } from './machines/agent.ts';
 export type { AgentContext, AgentInput, Decision, ModelCall, OutsideEvent } from './machines/agent-context.ts';
 export type { ChartEvent, Fate } from './machines/chart-event.ts';
 export type { RetryRules } from './machines/rules.ts';
-export type { Limits, LimitName, Outcome, TurnOptions } from './machines/turn.ts';
+export type { Limits, LimitName, Outcome, TurnMetadata, TurnOptions } from './machines/turn.ts';
 export type { TurnResult } from './machines/turn-result.ts';
 
 export { tool } from './tools/tool.ts';
@@ -66,6 +67,7 @@ export type { DeltaEvent } from './actors/delta-event.ts';
 export type {
   ChatModel,
   FinishReason,
+  ModelCallOptions,
   ModelChunk,
   ModelReply,
   ModelRequest,

@@ -1,12 +1,12 @@
 import type { AnyActorRef } from 'xstate';
 import { type ErrorData, errorData, isInstance } from '../errors.ts';
 import { partsOf } from '../messages/message.ts';
-import type { ChatModel, ModelReply, ModelRequest } from '../models/chat-model.ts';
+import type { ChatModel, ModelCallOptions, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import { replyOf } from '../models/check-reply.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
-import { type Host, hostOf, ownHostOf } from './host.ts';
+import { type Host, hostOf, metadataOf, ownHostOf } from './host.ts';
 
 export interface ModelInput {
   sessionId: string;
@@ -75,7 +75,7 @@ const streamed = async (
   model: ChatModel,
   request: ModelRequest,
   host: Host,
-  signal: AbortSignal,
+  { signal, ...about }: ModelCallOptions,
   { clock, idleTimeout }: ModelOptions,
 ): Promise<unknown> => {
   const idle = new AbortController();
@@ -94,7 +94,7 @@ const streamed = async (
   const spent = new AbortController();
   const both = AbortSignal.any([signal, idle.signal, spent.signal]);
   const read = async (): Promise<unknown> => {
-    const chunks = (model.stream?.(request, { signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
+    const chunks = (model.stream?.(request, { ...about, signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
     for (;;) {
       const next = await chunks.next();
       if (next.done === true || signal.aborted || idle.signal.aborted) break;
@@ -158,9 +158,10 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       }
       const request = await options.requestOf(parent, model);
       signal.throwIfAborted();
+      const asked = { signal, sessionId: input.sessionId, metadata: metadataOf(parent) };
       const canStream = model.stream !== undefined && host.hasReaders();
       const reply = replyOf(
-        await (canStream ? streamed(model, request, host, signal, options) : model.generate(request, { signal })),
+        await (canStream ? streamed(model, request, host, asked, options) : model.generate(request, asked)),
         name,
       );
       if (!canStream && host.hasReaders()) tellWhole(reply, host);

@@ -11,7 +11,7 @@ import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } fr
 import type { Clock } from './alarm.ts';
 import { type Question, inputHash } from './check.ts';
 import { type EffectLogic, type EffectScope, fromEffect } from './effect.ts';
-import { hostOf } from './host.ts';
+import { hostOf, metadataOf } from './host.ts';
 
 export interface ToolInput {
   call: CallSpec;
@@ -140,6 +140,7 @@ const execute = async (
       return messagesOf(parent as AnyActorRef);
     },
     context: host.context(),
+    metadata: metadataOf(parent as AnyActorRef),
     signal: both,
     progress: show,
     endTurn: () => {

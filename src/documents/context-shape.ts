@@ -14,6 +14,7 @@ import {
   objectOf,
   oneOf,
   optional,
+  recordOf,
   takenBy,
   text,
   whole,
@@ -117,6 +118,7 @@ const turnOptions = objectOf({
   ),
   toolChoice: optional(toolChoice),
   settings: optional(objectOf({})),
+  metadata: optional(recordOf(text)),
 });
 
 const outcome = byType({

@@ -65,6 +65,14 @@ export const objectOf =
     return undefined;
   };
 
+/** An object with any keys, whose values are all of one shape. */
+export const recordOf =
+  (shape: Shape): Shape =>
+  (value, path) =>
+    isPlainObject(value)
+      ? objectOf(Object.fromEntries(Object.keys(value).map((key) => [key, shape])))(value, path)
+      : unlike(value, path, 'an object');
+
 /** An object whose `type` says which fields it has. */
 export const byType =
   (types: Readonly<Record<string, Readonly<Record<string, Shape>>>>): Shape =>

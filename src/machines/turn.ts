@@ -22,11 +22,15 @@ export interface Limits {
 
 export type LimitName = 'maxIterations' | 'maxTokens' | 'maxToolCalls' | 'deadline' | 'stopWhen' | 'loopDetection';
 
+export type TurnMetadata = Readonly<Record<string, string>>;
+
 /** What a caller may set for one turn; plain JSON, so that it holds over a restore. */
 export interface TurnOptions {
   limits?: Partial<Limits>;
   toolChoice?: ToolChoice;
   settings?: ModelSettings;
+  /** Short texts that are kept with the turn in the session's document, such as a tenant or a `traceparent`. No model reads them. */
+  metadata?: TurnMetadata;
 }
 
 /** One of the errors that ended a turn by `error-limit`. */

@@ -57,6 +57,15 @@ export type ModelChunk =
   | { type: 'tool-input-delta'; index: number; toolName: string; text: string }
   | { type: 'finish'; reply: ModelReply };
 
+/** What comes with a request and is not part of it. */
+export interface ModelCallOptions {
+  signal: AbortSignal;
+  /** The session whose turn asks; absent where a model is asked outside of one. */
+  sessionId?: string;
+  /** What is kept with the turn. */
+  metadata?: Readonly<Record<string, string>>;
+}
+
 /**
  * A model to talk to. Both methods throw `ModelError` for what a provider or the network did; anything else that they throw
  * counts as an error that will not pass. Both stop at once when `signal` aborts.
@@ -67,6 +76,6 @@ export interface ChatModel {
   canOutput?: boolean;
   /** The provider needs the tool list whenever the history holds calls, also when none may be called (default false). */
   needsTools?: boolean;
-  generate(request: ModelRequest, options: { signal: AbortSignal }): Promise<ModelReply>;
-  stream?(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelChunk>;
+  generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
+  stream?(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelChunk>;
 }

@@ -10,6 +10,7 @@ import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.
 import type { PendingCall } from '../tools/call.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { AgentMiddleware } from './agent-middleware.ts';
 import type { SessionStore } from '../stores/store.ts';
 
 /** What `instructions` may look at when it is a function. */
@@ -95,6 +96,8 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   modelMiddleware?: readonly ModelMiddleware[];
   /** Around every run of a tool; the first one is the outermost. */
   toolMiddleware?: readonly ToolMiddleware[];
+  /** Around every turn; the first one is the outermost. */
+  agentMiddleware?: readonly AgentMiddleware[];
   /** ms without a chunk after which a stream counts as broken, so that none hangs for ever. Default 120,000. */
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */

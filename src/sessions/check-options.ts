@@ -4,6 +4,7 @@ import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
 import { checkSessionId } from '../stores/session-id.ts';
 import type { OpenOptions, RunOptions, StoredOpenOptions } from './agent.ts';
+import type { TurnRun } from './agent-middleware.ts';
 import type { AgentOptions } from './agent-options.ts';
 import {
   type Bound,
@@ -99,6 +100,7 @@ const options = {
   },
   modelMiddleware: functions,
   toolMiddleware: functions,
+  agentMiddleware: functions,
   idleTimeout: timer,
   stopGrace: notNegative,
   store,
@@ -129,6 +131,11 @@ export const checkOptions = (given: AgentOptions): void => {
   checkToolChoice(given.toolChoice, namesOf(given.tools), 'createAgent');
 };
 
+const metadata: Bound = {
+  says: 'an object whose values are strings',
+  holds: (value) => isPlainObject(value) && Object.values(value).every((item) => typeof item === 'string'),
+};
+
 const openOptions = {
   context: { says: 'anything', holds: () => true },
   inspect: inspector,
@@ -145,6 +152,7 @@ const runOptions = {
   limits,
   toolChoice,
   settings,
+  metadata,
 } satisfies Record<keyof RunOptions, Rules[string]>;
 
 /** The same for what a caller sets for one turn. */
@@ -153,6 +161,12 @@ export const checkRunOptions = (given: RunOptions, tools: AgentOptions['tools'])
   if (typeof given.session === 'string') checkSessionId(given.session);
   checkToolChoice(given.toolChoice, namesOf(tools), 'run');
 };
+
+const { session: _session, inspect: _inspect, ...ofTurn } = runOptions;
+
+/** For what a middleware gives to the turn that it calls next. */
+export const checkTurn = ({ limits, toolChoice, settings, metadata, model, signal }: TurnRun): void =>
+  checkGiven({ limits, toolChoice, settings, metadata, model, signal }, ofTurn, 'agentMiddleware: next');
 
 const storedOpenOptions = {
   ...openOptions,

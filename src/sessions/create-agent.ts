@@ -1,16 +1,17 @@
 import { AgentError } from '../errors.ts';
 import { systemClock } from '../actors/alarm.ts';
-import type { TurnOptions } from '../machines/turn.ts';
+import type { ChatModel } from '../models/chat-model.ts';
 import { wrapModel } from '../models/model-middleware.ts';
 import { checkMessages } from '../messages/check-message.ts';
-import type { Message } from '../messages/message.ts';
 import type { InputSchema, SchemaOutput } from '../tools/input-schema.ts';
 import type { Agent, OpenOptions, RunOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
+import { wrapTurns } from './agent-middleware.ts';
 import { createAgentTool } from './agent-tool.ts';
+import { type RunnableSession, aroundTurns, innermost, withRun } from './around-turns.ts';
 import { assemble } from './assemble.ts';
 import { checkOpenOptions, checkOptions, checkRestoreOptions, checkRunOptions } from './check-options.ts';
-import { type OwnSession, createSession } from './create-session.ts';
+import { type SessionSource, createSession } from './create-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { memoryStore } from '../stores/memory-store.ts';
 import { checkSessionId } from '../stores/session-id.ts';
@@ -20,43 +21,15 @@ import { createLiveSessions } from './live-sessions.ts';
 import { newId } from './new-id.ts';
 import { documentAt, joined, loadStored } from './load-stored.ts';
 import { viewSession } from './read-only-session.ts';
-import type { RunResult } from './session.ts';
+import type { TurnGiven } from './run-turn.ts';
 import { streamTurn } from './stream-turn.ts';
-
-/** What is set for this turn alone, or undefined. */
-const turnOptionsOf = ({ limits, toolChoice, settings }: RunOptions): TurnOptions | undefined => {
-  if (limits === undefined && toolChoice === undefined && settings === undefined) return undefined;
-  return {
-    ...(limits === undefined ? {} : { limits }),
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(settings === undefined ? {} : { settings }),
-  };
-};
 
 const openOptionsOf = (given: OpenOptions): OpenOptions => ({
   ...('context' in given ? { context: given.context } : {}),
   ...(given.inspect === undefined ? {} : { inspect: given.inspect }),
 });
 
-const runIn = async (session: OwnSession, messages: Message[], given: RunOptions): Promise<RunResult> => {
-  const { signal } = given;
-  const posted = session.post(messages, {
-    mode: 'queue',
-    turn: turnOptionsOf(given),
-    ...('context' in given ? { context: given.context } : {}),
-    ...(given.model === undefined ? {} : { model: given.model }),
-  });
-  const stop = (): void => {
-    posted.withdraw(typeof signal?.reason === 'string' ? signal.reason : 'aborted');
-  };
-  if (signal?.aborted === true) stop();
-  signal?.addEventListener('abort', stop, { once: true });
-  try {
-    return await session.finish(await posted.result);
-  } finally {
-    signal?.removeEventListener('abort', stop);
-  }
-};
+const givenOf = ({ session: _session, inspect: _inspect, ...given }: RunOptions): TurnGiven => given;
 
 /** Makes an agent. Throws `AgentError` for an option or tool that is not right; the message says what, where and how to mend it. */
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
@@ -65,13 +38,22 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const store: SessionStore =
     typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? memoryStore());
   const { machine, parseOutput, forgetTools } = assemble(options);
-  const wrapped = ({ model, ...given }: RunOptions): RunOptions =>
-    model === undefined ? given : { ...given, model: wrapModel(model, options.modelMiddleware ?? []) };
-  const fork = async (from: SessionDocument, id: string): Promise<OwnSession> => {
+  const { modelMiddleware = [], agentMiddleware = [] } = options;
+  const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
+  const turn = wrapTurns(agentMiddleware, innermost);
+  const start = (
+    given: Pick<SessionSource, 'document' | 'input' | 'isStored' | 'committed'>,
+    extra: OpenOptions = {},
+  ): RunnableSession => {
+    const session = createSession({ ...source, ...given, ...extra });
+    if (agentMiddleware.length === 0) return live.keep(withRun(session, ofTurn));
+    return live.keep(aroundTurns(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
+  };
+  const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
     assertOpen();
     const { revision: _, ...document } = from;
     const made = { ...document, sessionId: id, createdAt: clock.now() };
-    const session = live.keep(createSession({ ...source, document: made }));
+    const session = start({ document: made });
     await session.commit();
     return session;
   };
@@ -86,40 +68,40 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     fork,
   };
   const live = createLiveSessions();
-  const opening = new Map<string, Promise<OwnSession>>();
+  const opening = new Map<string, Promise<RunnableSession>>();
   let isClosed = false;
   const assertOpen = (): void => {
     if (isClosed) throw new AgentError('agent-closed', `agent "${name}" is closed; make a new one with the same store`);
   };
 
-  const restore = (given: unknown, extra: OpenOptions): OwnSession => {
+  const restore = (given: unknown, extra: OpenOptions): RunnableSession => {
     assertOpen();
     const document = readDocument(given);
     checkSessionId(document.sessionId);
     // Memory is the process's own: the copy takes the place of the session that lives here.
     if (!store.durable) live.current(document.sessionId)?.detach();
-    return live.keep(createSession({ ...source, document, committed: joined(store, document), ...extra }));
+    return start({ document, committed: joined(store, document) }, extra);
   };
-  const load = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
+  const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
     const loaded = await loadStored(store, id);
     const from = loaded === undefined ? { input: { sessionId: id } } : { ...loaded, isStored: true };
-    const session = live.keep(createSession({ ...source, ...from, ...extra }));
+    const session = start(from, extra);
     if (loaded !== undefined) await session.readInbox();
     return session;
   };
-  const open = async (id: string, extra: OpenOptions): Promise<OwnSession> => {
+  const open = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
     assertOpen();
     const found = live.find(id);
     const known = found instanceof Promise ? await found : found;
     return known ?? opening.get(id) ?? begin(id, extra);
   };
   // Whoever asks for the same session while it loads gets the same object.
-  const begin = (id: string, extra: OpenOptions): Promise<OwnSession> => {
+  const begin = (id: string, extra: OpenOptions): Promise<RunnableSession> => {
     const loading = load(id, extra).finally(() => opening.delete(id));
     opening.set(id, loading);
     return loading;
   };
-  const sessionFor = async ({ session, ...given }: RunOptions): Promise<OwnSession> => {
+  const sessionFor = async ({ session, ...given }: RunOptions): Promise<RunnableSession> => {
     const extra = openOptionsOf(given);
     if (session === undefined || typeof session === 'string') return open(session ?? newId(), extra);
     if (!('actor' in session)) return restore(session, extra);
@@ -129,7 +111,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         'run: option "session" is no session; use agent.open() or agent.restore()',
       );
     }
-    return session as OwnSession;
+    return session as RunnableSession;
   };
 
   const close = async (): Promise<void> => {
@@ -144,7 +126,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     run: async (input, given = {}) => {
       checkRunOptions(given, options.tools);
       const messages = checkMessages(input);
-      return runIn(await sessionFor(given), messages, wrapped(given));
+      return (await sessionFor(given)).run(messages, givenOf(given));
     },
     stream: (input, given = {}) =>
       streamTurn(async (attach, left) => {
@@ -153,7 +135,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         const session = await sessionFor(given);
         attach(session);
         const signal = given.signal === undefined ? left : AbortSignal.any([given.signal, left]);
-        return runIn(session, messages, { ...wrapped(given), signal });
+        return session.run(messages, { ...givenOf(given), signal });
       }),
     open: async (id = newId(), extra = {}) => {
       checkSessionId(id);

@@ -11,6 +11,7 @@ import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
+import type { AgentEvent } from './agent-event.ts';
 import type { Authorize } from './agent-options.ts';
 import { checkCallId, checkSendOptions, checkStopReason } from './check-options.ts';
 import { createDecide } from './decide.ts';
@@ -61,6 +62,8 @@ export type ParseOutput = (raw: JsonValue) => unknown;
 /** A session with what only this package does with it. */
 export interface OwnSession extends Session {
   read(onLeave?: () => void): EventReader;
+  /** To all who read along. */
+  publish(event: AgentEvent): void;
   /** Carries out the commands that others left in the store. */
   readInbox(): Promise<void>;
   /** Settles when what is there now is committed. */
@@ -72,7 +75,7 @@ export interface OwnSession extends Session {
   setContext(context: unknown): void;
   post(
     messages: Message[],
-    options: LiveObjects & { mode: 'queue' | 'steer'; turn?: TurnOptions | undefined },
+    options: LiveObjects & { mode: 'queue' | 'steer'; turn?: TurnOptions | undefined; id?: string },
   ): Posted & { withdraw(reason: string): void };
   /** A failed turn is thrown, every other one is given, with its structured answer parsed. */
   finish(result: TurnResult): Promise<RunResult>;
@@ -314,13 +317,13 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (isClosed()) reader.close();
       return reader;
     },
+    publish: feed.publish,
     setContext: live.setContext,
     readInbox: inbox.read,
     commit: journal.commit,
     detach: journal.detach,
-    post: (messages, { mode, turn, ...given }) => {
+    post: (messages, { mode, turn, id = newId(), ...given }) => {
       assertOpen();
-      const id = newId();
       const posted = turns.expect(id);
       live.giveWith(id, given);
       actor.send({

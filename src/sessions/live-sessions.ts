@@ -1,17 +1,17 @@
-import type { OwnSession } from './create-session.ts';
+import type { RunnableSession } from './around-turns.ts';
 
 /** The sessions that live in this process, by id. One that nobody holds any more may go; the store has it. */
 export interface LiveSessions {
-  keep(session: OwnSession): OwnSession;
+  keep(session: RunnableSession): RunnableSession;
   /** The live session, once one of its id that is just being closed is saved. */
-  find(id: string): OwnSession | undefined | Promise<undefined>;
+  find(id: string): RunnableSession | undefined | Promise<undefined>;
   /** The session object that was made last for this id, whether it is closed or not. */
-  current(id: string): OwnSession | undefined;
+  current(id: string): RunnableSession | undefined;
   closeAll(): Promise<void>;
 }
 
 export const createLiveSessions = (): LiveSessions => {
-  const live = new Map<string, WeakRef<OwnSession>>();
+  const live = new Map<string, WeakRef<RunnableSession>>();
   const gone = new FinalizationRegistry<string>((id) => {
     if (live.get(id)?.deref() === undefined) live.delete(id);
   });

@@ -2,7 +2,14 @@ import { AgentError } from '../errors.ts';
 import type { AssistantMessage } from '../messages/message.ts';
 import { textOf } from '../messages/message.ts';
 import type { Usage } from '../messages/usage.ts';
-import type { ChatModel, FinishReason, ModelChunk, ModelReply, ModelRequest } from '../models/chat-model.ts';
+import type {
+  ChatModel,
+  FinishReason,
+  ModelCallOptions,
+  ModelChunk,
+  ModelReply,
+  ModelRequest,
+} from '../models/chat-model.ts';
 
 /** A reply in short. `id` is the provider's; without it the call has none. */
 export interface ScriptedReply {
@@ -22,7 +29,7 @@ export type ScriptedAnswer =
   | ModelReply
   | ((
       request: ModelRequest,
-      options: { signal: AbortSignal },
+      options: ModelCallOptions,
     ) => string | ScriptedReply | ModelReply | Promise<string | ScriptedReply | ModelReply>);
 
 /** A model that follows a script, and remembers what it was asked. */
@@ -103,7 +110,7 @@ export const scriptedModel = (answers: readonly ScriptedAnswer[], { name = 'scri
     throw new AgentError('invalid-option', 'scriptedModel: needs a list of answers, such as scriptedModel(["hello"])');
   }
   const requests: ModelRequest[] = [];
-  const next = async (request: ModelRequest, options: { signal: AbortSignal }): Promise<ModelReply> => {
+  const next = async (request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> => {
     options.signal.throwIfAborted();
     const index = requests.length;
     requests.push(request);

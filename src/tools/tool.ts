@@ -25,6 +25,8 @@ export interface ToolContext {
   messages: readonly Message[];
   /** What the application gave to this turn; never stored. */
   context: unknown;
+  /** What is kept with the turn, also over a restart: see `metadata` of `run`. Empty where there is none. */
+  metadata: Readonly<Record<string, string>>;
   /** Aborts on stop, cancel and timeout. */
   signal: AbortSignal;
   /** Shows a value while the tool runs. */
