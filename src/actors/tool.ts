@@ -67,7 +67,9 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
-class TimedOut extends Error {}
+class TimedOut extends Error {
+  override readonly name = 'TimeoutError';
+}
 
 /** After a crash: what cannot be repeated safely is not repeated, unless its tool says so (R38). */
 const interrupted = async (tool: Tool, { call, input, isChecked }: ToolInput): Promise<ToolOutcome | undefined> => {

@@ -72,6 +72,8 @@ export interface ModelCallOptions {
  */
 export interface ChatModel {
   name: string;
+  /** Whose wire format it speaks, by OpenTelemetry's names: `openai`, `anthropic`. */
+  provider?: string;
   /** The provider can be held to a JSON schema by `request.output` (default false). */
   canOutput?: boolean;
   /** The provider needs the tool list whenever the history holds calls, also when none may be called (default false). */

@@ -22,9 +22,10 @@ export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware
       );
     }
     if (made.stream === undefined || made.stream !== next.stream || made.generate === next.generate) return made;
-    const { name, canOutput, needsTools } = made;
+    const { name, provider, canOutput, needsTools } = made;
     return {
       name,
+      ...(provider === undefined ? {} : { provider }),
       ...(canOutput === undefined ? {} : { canOutput }),
       ...(needsTools === undefined ? {} : { needsTools }),
       generate: (request, options) => made.generate(request, options),

@@ -13,6 +13,7 @@ const subpaths = [
   'agentchart/ai-sdk',
   'agentchart/mcp',
   'agentchart/sqlite',
+  'agentchart/otel',
   'agentchart/testing',
   'agentchart/inspector',
 ];
@@ -41,6 +42,9 @@ beforeAll(async () => {
   await cp(join(folder, tarball), join(app, tarball));
   await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
   await run('npm', ['install', `./${tarball}`, '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], app);
+  // What a user of `agentchart/otel` has.
+  const api = join('node_modules', '@opentelemetry', 'api');
+  await cp(join(root, api), join(app, api), { recursive: true });
 }, 240_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -88,6 +92,13 @@ test('openai is loaded by its own subpath only, pg and node:sqlite by none of th
     const packages = packagesOf(urls);
     expect(packages.includes('openai')).toBe(specifier === 'agentchart/openai');
     expect(packages.filter((name) => name === 'pg' || name === 'node:sqlite')).toEqual([]);
+  }
+});
+
+test('OpenTelemetry is loaded by its own subpath only', async () => {
+  for (const specifier of subpaths) {
+    const { urls } = await loadedBy(specifier);
+    expect(packagesOf(urls).includes('@opentelemetry/api')).toBe(specifier === 'agentchart/otel');
   }
 });
 

@@ -42,6 +42,8 @@ export const aiSdkModel = (languageModel: LanguageModelV4, options: AiSdkModelOp
   const setup = modelSetup(languageModel, options);
   return {
     name: setup.name,
+    // Its own names say more than the provider: `openai.responses`.
+    provider: languageModel.provider.split('.')[0] ?? languageModel.provider,
     canOutput: setup.canOutput,
     needsTools: setup.needsTools,
     generate: async (request, { signal }) => {

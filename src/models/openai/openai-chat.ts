@@ -32,5 +32,5 @@ const chatWire = ({ client, dialect, streamUsage }: ChatSetup): Wire => ({
 export const openaiChat = (options: OpenAIChatOptions): ChatModel => {
   const setup = chatSetup(options);
   const { canOutput, needsTools } = setup;
-  return modelOn(chatWire(setup), { name: options.model, canOutput, needsTools });
+  return modelOn(chatWire(setup), { name: options.model, provider: 'openai', canOutput, needsTools });
 };

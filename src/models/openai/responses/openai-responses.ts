@@ -52,5 +52,5 @@ const responsesWire = ({ client, dialect, continues }: ResponsesSetup): Wire => 
 export const openaiResponses = (options: OpenAIResponsesOptions): ChatModel => {
   const setup = responsesSetup(options);
   const { canOutput, needsTools } = setup;
-  return modelOn(responsesWire(setup), { name: options.model, canOutput, needsTools });
+  return modelOn(responsesWire(setup), { name: options.model, provider: 'openai', canOutput, needsTools });
 };

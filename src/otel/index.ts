@@ -1,0 +1,1 @@
+export { type TelemetryOptions, withTelemetry } from './with-telemetry.ts';

@@ -1,0 +1,55 @@
+import { SpanKind, context, trace } from '@opentelemetry/api';
+import type { AgentMiddleware } from '../sessions/agent-middleware.ts';
+import type { RunResult } from '../sessions/session.ts';
+import { TurnError } from '../sessions/turn-error.ts';
+import { isInstance } from '../errors.ts';
+import { inputMessages, outputMessages } from './content.ts';
+import type { SpanSetup } from './instruments.ts';
+import { beginOperation } from './operation.ts';
+import { enterTurn, firstSpanOf, traceparentOf } from './turn-contexts.ts';
+import { usageAttributes } from './usage-attributes.ts';
+
+/** `invoke_agent` around every turn, and around every stretch of a turn that goes on. */
+export const turnSpans = ({ agent, options, telemetry, instruments }: SpanSetup): AgentMiddleware => {
+  const { recordContent = false, provider = 'unknown' } = telemetry;
+  const ended = ({ outcome, usage, text }: Pick<RunResult, 'outcome' | 'usage' | 'text'>) => ({
+    ...usageAttributes(usage),
+    'agentchart.outcome': outcome.type,
+    ...(recordContent && text !== '' ? { 'gen_ai.output.messages': outputMessages(text, 'stop') } : {}),
+  });
+  return (next) => async (turn) => {
+    const model = turn.model ?? options.model;
+    const first = firstSpanOf(turn.metadata);
+    const operation = beginOperation(instruments, {
+      name: `invoke_agent ${agent}`,
+      kind: SpanKind.INTERNAL,
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.provider.name': model.provider ?? provider,
+        'gen_ai.agent.name': agent,
+        'gen_ai.conversation.id': turn.sessionId,
+        'gen_ai.request.model': model.name,
+        ...(recordContent && !turn.isContinued ? { 'gen_ai.input.messages': inputMessages(turn.messages) } : {}),
+      },
+      metric: 'gen_ai.invoke_agent.duration',
+      metricAttributes: ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.agent.name', 'gen_ai.request.model'],
+      parent: context.active(),
+      links: turn.isContinued && first !== undefined ? [{ context: first }] : [],
+    });
+    const own = trace.getSpanContext(operation.context);
+    const metadata =
+      turn.isContinued || own === undefined ? turn.metadata : { ...turn.metadata, ...traceparentOf(own) };
+    const leave = enterTurn({ agent, sessionId: turn.sessionId, metadata }, operation.context);
+    try {
+      const given = metadata === undefined ? turn : { ...turn, metadata };
+      const result = await context.with(operation.context, () => next(given));
+      operation.succeed(ended(result));
+      return result;
+    } catch (error) {
+      operation.fail(error, isInstance(error, TurnError) ? ended(error.result) : {});
+      throw error;
+    } finally {
+      leave();
+    }
+  };
+};
