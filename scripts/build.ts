@@ -1,7 +1,7 @@
 // Builds the package into dist, or into the folder that is given: JavaScript and types by tsc, then what users must not install
 // is bundled into the one file that imports it.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Plugin, build } from 'esbuild';
 
@@ -19,7 +19,16 @@ if (status !== 0) process.exit(status ?? 1);
 const bundles = [
   ['inspector/layers.js', ['@dagrejs/dagre']],
   ['models/openai/event-stream.js', ['eventsource-parser']],
+  ['middleware/cache.js', ['lru-cache']],
+  ['middleware/rate-limit.js', ['p-queue']],
 ] as const;
+
+const licenceOf = (name: string): string => {
+  const folder = join(root, 'node_modules', name);
+  const file = readdirSync(folder).find((each) => /^licen[cs]e(\.md)?$/i.test(each));
+  if (file === undefined) throw new Error(`${name} has no licence in its package`);
+  return readFileSync(join(folder, file), 'utf8').trim();
+};
 
 /** What the file imports of ours stays a file of its own. */
 const ownFilesStayOutside = (importer: string): Plugin => ({
@@ -33,9 +42,7 @@ const ownFilesStayOutside = (importer: string): Plugin => ({
 
 for (const [file, packages] of bundles) {
   const path = join(out, file);
-  const licences = packages.map(
-    (name) => `Contains ${name}.\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8').trim()}`,
-  );
+  const licences = packages.map((name) => `Contains ${name}.\n\n${licenceOf(name)}`);
   await build({
     absWorkingDir: root,
     entryPoints: [path],
@@ -47,6 +54,8 @@ for (const [file, packages] of bundles) {
     format: 'esm',
     platform: 'neutral',
     mainFields: ['module', 'main'],
+    // What runs in a browser runs in Node as well, and imports nothing of it.
+    conditions: ['browser'],
     target: 'es2023',
     minify: true,
     legalComments: 'none',

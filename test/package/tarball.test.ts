@@ -13,6 +13,7 @@ const subpaths = [
   'agentchart/ai-sdk',
   'agentchart/mcp',
   'agentchart/sqlite',
+  'agentchart/middleware',
   'agentchart/otel',
   'agentchart/testing',
   'agentchart/inspector',
@@ -86,20 +87,18 @@ test('the core loads only xstate, nanoid and zod, and nothing of Node', async ()
   expect(packagesOf(urls).filter((name) => !allowed.includes(name))).toEqual([]);
 });
 
-test('openai is loaded by its own subpath only, pg and node:sqlite by none of these', async () => {
+test('openai and OpenTelemetry are loaded by their own subpaths only, pg and node:sqlite by none of these', async () => {
   for (const specifier of subpaths) {
-    const { urls } = await loadedBy(specifier);
-    const packages = packagesOf(urls);
+    const packages = packagesOf((await loadedBy(specifier)).urls);
     expect(packages.includes('openai')).toBe(specifier === 'agentchart/openai');
+    expect(packages.includes('@opentelemetry/api')).toBe(specifier === 'agentchart/otel');
     expect(packages.filter((name) => name === 'pg' || name === 'node:sqlite')).toEqual([]);
   }
 });
 
-test('OpenTelemetry is loaded by its own subpath only', async () => {
-  for (const specifier of subpaths) {
-    const { urls } = await loadedBy(specifier);
-    expect(packagesOf(urls).includes('@opentelemetry/api')).toBe(specifier === 'agentchart/otel');
-  }
+test('the middleware comes without a package that users would have to install', async () => {
+  const { urls } = await loadedBy('agentchart/middleware');
+  expect(packagesOf(urls)).toEqual(['agentchart']);
 });
 
 test('the inspector draws without a package that users would have to install', async () => {
@@ -121,17 +120,16 @@ test('the tarball holds the build, the licence and the changelog, and no source'
   expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
 });
 
-test.each(['agentchart', 'agentchart/openai', 'agentchart/inspector', 'agentchart/sqlite'])(
-  'esbuild bundles %s for the browser',
-  async (specifier) => {
-    const { errors, warnings } = await build({
-      stdin: { contents: `export * from '${specifier}';`, resolveDir: app },
-      bundle: true,
-      write: false,
-      format: 'esm',
-      platform: 'browser',
-      logLevel: 'silent',
-    });
-    expect([...errors, ...warnings]).toEqual([]);
-  },
-);
+const forBrowsers = ['', '/openai', '/middleware', '/otel', '/inspector', '/sqlite'].map((path) => `agentchart${path}`);
+
+test.each(forBrowsers)('esbuild bundles %s for the browser', async (specifier) => {
+  const { errors, warnings } = await build({
+    stdin: { contents: `export * from '${specifier}';`, resolveDir: app },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'silent',
+  });
+  expect([...errors, ...warnings]).toEqual([]);
+});

@@ -1,0 +1,40 @@
+import { isPlainObject } from '../messages/json.ts';
+
+/** What keys, tokens and passwords look like where they stand in a text. */
+const shapes: readonly RegExp[] = [
+  // Keys of providers, of GitHub, Slack, AWS and Google.
+  /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
+  /\b(?:gh[pousr]_|github_pat_)\w{20,}/g,
+  /\bxox[abeoprs]-[\w-]{10,}/g,
+  /\b(?:AKIA|ASIA)[A-Z\d]{16}\b/g,
+  /\bAIza[\w-]{35}/g,
+  // A JSON web token, and what stands behind `Bearer`.
+  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
+  /(?<=\b(?:bearer|basic)\s+)[\w.~+/-]{8,}=*/gi,
+  // A password in a URL, and one that is given by name.
+  /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
+  /(?<=\b(?:password|passwd|secret|api[-_]?key|access[-_]?token)["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+];
+
+const secretNames =
+  /pass(?:word|wd|phrase)|secret|api[-_]?key|authori[sz]ation|cookie|credential|private[-_]?key|token$/i;
+
+export const redacted = '[redacted]';
+
+/** The text with `[redacted]` in place of what looks like a secret. It knows common shapes, not every secret. */
+export const redactSecrets = (text: string): string =>
+  shapes.reduce((rest, shape) => rest.replace(shape, redacted), text);
+
+/** A copy of any value as JSON has it, its texts through `redact`, and those under a name such as `password` gone. */
+export const redactAll = (value: unknown, redact: (text: string) => string): unknown => {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactAll(item, redact));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      typeof item === 'string' && secretNames.test(key) ? redacted : redactAll(item, redact),
+    ]),
+  );
+};
