@@ -4,7 +4,7 @@ import type { ModelMiddleware } from '../models/model-middleware.ts';
 import { inputMessages, jsonText, outputMessages, systemInstructions } from './content.ts';
 import type { SpanSetup } from './instruments.ts';
 import { type Operation, beginOperation, iterateWithin } from './operation.ts';
-import { contextOfTurn } from './turn-contexts.ts';
+import { contextOfTurn, spendInTurn } from './turn-contexts.ts';
 import { usageAttributes } from './usage-attributes.ts';
 
 const reasons: Record<FinishReason, string> = {
@@ -62,7 +62,12 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
         metricAttributes: [...Object.keys(about), 'gen_ai.response.model'],
         parent: contextOfTurn({ agent, sessionId, metadata }),
       });
-    const succeed = (operation: Operation, { message, finishReason, usage, model }: ModelReply): void => {
+    const succeed = (
+      operation: Operation,
+      { message, finishReason, usage, model }: ModelReply,
+      { sessionId, metadata }: ModelCallOptions,
+    ): void => {
+      spendInTurn({ agent, sessionId, metadata }, usage);
       const answered = defined({ 'gen_ai.response.model': model });
       const reason = reasons[finishReason];
       operation.succeed({
@@ -89,7 +94,7 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
       try {
         const chunks = context.with(operation.context, () => ask.call(next, request, options));
         for await (const chunk of iterateWithin(operation.context, chunks)) {
-          if (chunk.type === 'finish') succeed(operation, chunk.reply);
+          if (chunk.type === 'finish') succeed(operation, chunk.reply, options);
           yield chunk;
         }
         operation.fail(new Error('the stream ended before its reply was whole'));
@@ -107,7 +112,7 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
         const operation = begin(request, options);
         try {
           const reply = await context.with(operation.context, () => next.generate(request, options));
-          succeed(operation, reply);
+          succeed(operation, reply, options);
           return reply;
         } catch (error) {
           operation.fail(error);

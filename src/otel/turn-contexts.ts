@@ -1,12 +1,19 @@
 import { type Context, type SpanContext, context, isSpanContextValid, trace } from '@opentelemetry/api';
+import { type Usage, addUsage } from '../messages/usage.ts';
 
 type Metadata = Readonly<Record<string, string>>;
 
 /** The key under which a turn's first span is kept with it, in the form of W3C Trace Context. */
 const key = 'traceparent';
 
-/** The spans of the turns that are under way in this process. */
-const live = new Map<string, Context>();
+interface LiveTurn {
+  context: Context;
+  /** Of the model calls inside the span so far. */
+  usage: Usage;
+}
+
+/** The turns that are under way in this process. */
+const live = new Map<string, LiveTurn>();
 
 export const traceparentOf = ({ traceId, spanId, traceFlags }: SpanContext): Metadata =>
   isSpanContextValid({ traceId, spanId, traceFlags })
@@ -31,19 +38,27 @@ export interface TurnName {
 const nameOf = ({ agent, sessionId, metadata }: TurnName): string =>
   metadata?.[key] ?? JSON.stringify([agent, sessionId]);
 
-/** Until the function that it gives is called, the calls of this turn are inside the span of `within`. */
-export const enterTurn = (turn: TurnName, within: Context): (() => void) => {
+/** Until it is left, the calls of this turn are inside the span of `within`. Leaving gives what they spent. */
+export const enterTurn = (turn: TurnName, within: Context): (() => Usage) => {
   const name = nameOf(turn);
-  live.set(name, within);
+  const entered: LiveTurn = { context: within, usage: {} };
+  live.set(name, entered);
   return () => {
-    if (live.get(name) === within) live.delete(name);
+    if (live.get(name) === entered) live.delete(name);
+    return entered.usage;
   };
+};
+
+/** What a model call of the turn spent. */
+export const spendInTurn = (turn: TurnName, usage: Usage | undefined): void => {
+  const found = live.get(nameOf(turn));
+  if (found !== undefined) found.usage = addUsage(found.usage, usage);
 };
 
 /** In what a call of the turn is: the turn's span, whatever else happens to be active where the call is started. */
 export const contextOfTurn = (turn: TurnName): Context => {
   const found = live.get(nameOf(turn));
-  const span = found === undefined ? undefined : trace.getSpan(found);
+  const span = found === undefined ? undefined : trace.getSpan(found.context);
   if (span !== undefined) return trace.setSpan(context.active(), span);
   const first = firstSpanOf(turn.metadata);
   return first === undefined ? context.active() : trace.setSpanContext(context.active(), first);

@@ -12,8 +12,7 @@ import { usageAttributes } from './usage-attributes.ts';
 /** `invoke_agent` around every turn, and around every stretch of a turn that goes on. */
 export const turnSpans = ({ agent, options, telemetry, instruments }: SpanSetup): AgentMiddleware => {
   const { recordContent = false, provider = 'unknown' } = telemetry;
-  const ended = ({ outcome, usage, text }: Pick<RunResult, 'outcome' | 'usage' | 'text'>) => ({
-    ...usageAttributes(usage),
+  const ended = ({ outcome, text }: Pick<RunResult, 'outcome' | 'text'>) => ({
     'agentchart.outcome': outcome.type,
     ...(recordContent && text !== '' ? { 'gen_ai.output.messages': outputMessages(text, 'stop') } : {}),
   });
@@ -43,13 +42,14 @@ export const turnSpans = ({ agent, options, telemetry, instruments }: SpanSetup)
     try {
       const given = metadata === undefined ? turn : { ...turn, metadata };
       const result = await context.with(operation.context, () => next(given));
-      operation.succeed(ended(result));
+      operation.succeed({ ...usageAttributes(leave()), ...ended(result) });
       return result;
     } catch (error) {
-      operation.fail(error, isInstance(error, TurnError) ? ended(error.result) : {});
+      operation.fail(error, {
+        ...usageAttributes(leave()),
+        ...(isInstance(error, TurnError) ? ended(error.result) : {}),
+      });
       throw error;
-    } finally {
-      leave();
     }
   };
 };

@@ -292,19 +292,21 @@ describe('parents', () => {
 
 describe('a turn that goes on', () => {
   it('in another process is a span that links to the first, with its calls inside', async () => {
-    const first = make([calls(call('pay'))], { tools: [pay] });
+    const first = make([{ ...calls(call('pay')), usage }], { tools: [pay] });
     const { sessionId, outcome } = await first.agent.run('pay');
     expect(outcome.type).toBe('pending');
     const document = saved(await first.agent.open(sessionId));
     const [begun] = first.spans();
     expect(begun?.attributes['agentchart.outcome']).toBe('pending');
 
-    const second = make(['paid'], { tools: [pay] });
+    const second = make([answered('paid')], { tools: [pay] });
     const session = second.agent.restore(document);
     await session.approve(session.pending[0]?.callId ?? '');
     await session.settled();
     expect(treeOf(second.spans())).toEqual(['invoke_agent clerk', '  execute_tool pay', '  chat gpt-test']);
     const [turn] = second.spans();
+    // What the first process spent is in its own span.
+    expect(turn?.attributes).toMatchObject({ 'gen_ai.usage.output_tokens': 4, 'agentchart.outcome': 'answered' });
     const { traceId, spanId } = begun?.spanContext() ?? { traceId: '', spanId: '' };
     expect(turn?.links.map(({ context: { traceId: trace, spanId: span } }) => [trace, span])).toEqual([
       [traceId, spanId],

@@ -50,8 +50,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
-/** What a module exports, and the URL of every module that came with it. */
-const loadedBy = async (specifier: string): Promise<{ exports: string[]; urls: string[] }> => {
+interface Loaded {
+  exports: string[];
+  /** Of every module that came with it. */
+  urls: string[];
+}
+
+const load = async (specifier: string): Promise<Loaded> => {
   await writeFile(
     join(app, 'main.mjs'),
     `import { registerHooks } from 'node:module';
@@ -61,6 +66,15 @@ const loadedBy = async (specifier: string): Promise<{ exports: string[]; urls: s
      process.stdout.write(JSON.stringify({ exports: Object.keys(module), urls }));`,
   );
   return JSON.parse(await run(process.execPath, ['main.mjs'], app));
+};
+
+const loads = new Map<string, Promise<Loaded>>();
+
+/** What comes with a module, in a process of its own; loaded once for all tests. */
+const loadedBy = (specifier: string): Promise<Loaded> => {
+  const loading = loads.get(specifier) ?? load(specifier);
+  loads.set(specifier, loading);
+  return loading;
 };
 
 const packagesOf = (urls: string[]): string[] =>
