@@ -1,4 +1,5 @@
 import { AgentError, errorData } from '../errors.ts';
+import { hostOf } from '../actors/host.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { Message } from '../messages/message.ts';
@@ -87,9 +88,9 @@ export const aroundTurns = (session: OwnSession, about: Around): RunnableSession
     messages: [],
     isContinued: false,
     context,
-    signal: new AbortController().signal,
-    answer: (text) => emptyResult(text, session.id),
     ...given,
+    signal: given.signal ?? new AbortController().signal,
+    answer: (text) => emptyResult(text, session.id),
     [ticket]: proceed,
   });
 
@@ -119,11 +120,12 @@ export const aroundTurns = (session: OwnSession, about: Around): RunnableSession
     const proceed = async (turn: TurnRun): Promise<RunResult> => {
       const { model, signal } = turn;
       checkTurn(turn);
+      const said = checkMessages(turn.messages);
       const id = newId();
       own.add(id);
       const begun = runTurn(
         session,
-        checkMessages(turn.messages),
+        said,
         {
           ...turnOptionsOf(turn),
           ...('context' in given || turn.context !== context ? { context: turn.context } : {}),
@@ -143,7 +145,10 @@ export const aroundTurns = (session: OwnSession, about: Around): RunnableSession
           },
         },
       );
-      begun.catch((error: unknown) => failures.add(error));
+      begun.catch((error: unknown) => {
+        own.delete(id);
+        failures.add(error);
+      });
       return begun;
     };
     const result = through({ ...turnOf(given, proceed), messages });
@@ -185,7 +190,10 @@ export const aroundTurns = (session: OwnSession, about: Around): RunnableSession
     rest.catch((error: unknown) => {
       failure = error;
     });
-    const result = through({ ...turnOf({ ...options }, () => rest), isContinued: true });
+    const result = through({
+      ...turnOf({ ...options, context: hostOf(actor).context() }, () => rest),
+      isContinued: true,
+    });
     tellFailure(result, (error) => error === failure);
   };
 

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type Agent,
   type AgentEvent,
@@ -9,6 +12,7 @@ import {
   createAgent,
   memoryStore,
 } from '../../src/index.ts';
+import { sqliteStore } from '../../src/stores/sqlite-store.ts';
 import { scriptedModel, violations } from '../../src/testing/index.ts';
 import { rejection, reopened, saved } from '../support/sessions.ts';
 import { call, calls, heldTool, toolOf } from '../support/tools.ts';
@@ -300,6 +304,47 @@ describe('R46: a turn that goes on', () => {
     const third = make([], { agentMiddleware: [noting(log)], tools: [pay] });
     expect((await third.agent.restore(saved(session)).settled()).text).toBe('paid');
     expect(log).toHaveLength(2);
+  });
+
+  it('goes on by a decision that another process left in the store, or that the next opener makes', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'agentchart-turns-')), 'sessions.db');
+    onTestFinished(() => rm(dirname(file), { recursive: true, force: true }));
+    const log: string[] = [];
+    const seen: unknown[] = [];
+    const keep: AgentMiddleware = (next) => (turn) => {
+      seen.push([turn.isContinued, turn.context, turn.metadata]);
+      return next(turn.isContinued ? turn : { ...turn, metadata: { trace: 't1' } });
+    };
+    const own = (...answers: string[]) =>
+      make([calls(call('pay')), ...answers], {
+        tools: [pay],
+        store: sqliteStore(file),
+        agentMiddleware: [noting(log), keep],
+      }).agent;
+    const first = own('paid');
+    const { sessionId, pending } = await first.run('pay', { context: 'live' });
+    const session = await first.open(sessionId);
+    const other = sqliteStore(file);
+    const { callId = '', inputHash = '' } = pending[0] ?? {};
+    const events = session.events();
+    await other.post(sessionId, { type: 'approval.granted', callId, inputHash });
+    for await (const event of events) if (event.type === 'finish' && event.result.outcome.type === 'answered') break;
+    expect((await session.settled()).text).toBe('paid');
+    expect(log).toEqual(['turn in "pay"', 'turn out pending ', 'turn in continued', 'turn out answered paid']);
+    await first.close();
+
+    const { sessionId: waiting } = await own().run('pay');
+    const second = make(['paid elsewhere'], { tools: [pay], store: sqliteStore(file), agentMiddleware: [keep] });
+    const reopened = await second.agent.open(waiting, { context: 'given again' });
+    await reopened.approve(reopened.pending[0]?.callId ?? '');
+    expect((await reopened.settled()).text).toBe('paid elsewhere');
+    await second.agent.close();
+    expect(seen).toEqual([
+      [false, 'live', undefined],
+      [true, 'live', { trace: 't1' }],
+      [false, undefined, undefined],
+      [true, 'given again', { trace: 't1' }],
+    ]);
   });
 
   it('is seen from a restore on where it was at work, and after a retry', async () => {
