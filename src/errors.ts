@@ -18,6 +18,8 @@ export type AgentErrorCode =
   | 'empty-reply'
   | 'model-error'
   | 'context-overflow'
+  | 'context-provider-error'
+  | 'compaction-failed'
   | 'store-error'
   | 'machine-error'
   // models

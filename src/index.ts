@@ -12,6 +12,14 @@ export type {
   TurnContext,
 } from './sessions/agent-options.ts';
 export type { AgentMiddleware, RunTurn, TurnRun } from './sessions/agent-middleware.ts';
+export type {
+  BeginningTurn,
+  ContextProvider,
+  EndedTurn,
+  HistoryProvider,
+  NewMessages,
+  ProvidedContext,
+} from './sessions/context-provider.ts';
 export type { AgentEvent, TransitionEvent } from './sessions/agent-event.ts';
 export type { AgentToolOptions } from './sessions/agent-tool.ts';
 export type { SessionDocument } from './documents/document.ts';
@@ -75,6 +83,7 @@ export type {
   ToolChoice,
   ToolDefinition,
 } from './models/chat-model.ts';
+export type { Compacted, Compaction, CompactionCall, CompactionRequest } from './models/compaction.ts';
 export type { ModelMiddleware } from './models/model-middleware.ts';
 export type { RunTool, ToolMiddleware, ToolRun } from './tools/tool-middleware.ts';
 export { ModelError } from './models/model-error.ts';

@@ -48,6 +48,8 @@ export type ApprovalPolicy = (
 
 export interface CheckOptions {
   tools: ToolFinder;
+  /** Brings back the tools that context providers gave to the call's turn before a restore; undefined where none is missing. */
+  findTools(callActor: AnyActorRef): Promise<unknown> | undefined;
   policy: ApprovalPolicy | undefined;
   /** What the session of this call remembers for it (R28). */
   remembered(callActor: AnyActorRef, tool: string, input: unknown): 'approve' | 'reject' | undefined;
@@ -93,6 +95,9 @@ const verdictOf = async (
 export const createCheckLogic = (options: CheckOptions): CheckLogic =>
   fromEffect<CheckOutcome, CheckInput>(async ({ input: given, parent }) => {
     const { call, edit, isDecided } = given;
+    // Who cannot be asked for his tools now has none; the next model call tells.
+    const finding = parent === undefined ? undefined : options.findTools(parent);
+    if (finding !== undefined) await finding.catch(() => undefined);
     const tool = options.tools.find(call);
     if (tool === undefined || parent === undefined) {
       const output = unknownToolOutput(call.tool, parent === undefined ? [] : options.namesFor(parent));

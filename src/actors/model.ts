@@ -7,6 +7,7 @@ import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
 import { type Host, hostOf, metadataOf, ownHostOf } from './host.ts';
+import type { RequestNotes } from './request-notes.ts';
 
 export interface ModelInput {
   sessionId: string;
@@ -23,11 +24,20 @@ export interface ModelFailure extends ErrorData {
   store?: boolean;
 }
 
-export type ModelOutcome =
-  | { type: 'reply'; reply: ModelReply; model: string }
-  | { type: 'error'; error: ModelFailure; model: string };
+export type ModelOutcome = { model: string; notes?: RequestNotes } & (
+  | { type: 'reply'; reply: ModelReply }
+  | { type: 'error'; error: ModelFailure }
+);
 
 export type ModelLogic = EffectLogic<ModelOutcome, ModelInput>;
+
+/** A request that is ready to be sent. */
+export interface PreparedRequest {
+  request: ModelRequest;
+  notes?: RequestNotes;
+  /** The same, shorter; undefined where it cannot be. */
+  shorten?(): Promise<PreparedRequest | undefined>;
+}
 
 export interface ModelOptions {
   models: readonly ChatModel[];
@@ -35,7 +45,7 @@ export interface ModelOptions {
   /** ms without a chunk after which a stream counts as broken. */
   idleTimeout: number | undefined;
   /** What the agent above asks; read when the model is about to be asked. */
-  requestOf(agent: AnyActorRef, model: ChatModel): ModelRequest | Promise<ModelRequest>;
+  requestOf(agent: AnyActorRef, model: ChatModel, signal: AbortSignal): Promise<PreparedRequest>;
 }
 
 const failureOf = (thrown: unknown): ModelFailure => {
@@ -148,25 +158,40 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
     const ofTurn = input.model === 0 && parent !== undefined ? ownHostOf(parent)?.model() : undefined;
     const model = ofTurn ?? options.models[input.model] ?? options.models[0];
     const name = model?.name ?? 'none';
+    let notes: RequestNotes | undefined;
+    const base = () => ({ model: name, ...(notes === undefined ? {} : { notes }) });
     try {
       if (model === undefined || parent === undefined) throw new TypeError('there is no model to ask');
       const host = hostOf(self);
       try {
         await host.barrier();
       } catch (error) {
-        return { type: 'error', error: { ...errorData(error), transient: false, store: true }, model: name };
+        return { type: 'error', error: { ...errorData(error), transient: false, store: true }, ...base() };
       }
-      const request = await options.requestOf(parent, model);
-      signal.throwIfAborted();
+      const prepared = await options.requestOf(parent, model, signal);
+      notes = prepared.notes;
       const asked = { signal, sessionId: input.sessionId, metadata: metadataOf(parent) };
       const canStream = model.stream !== undefined && host.hasReaders();
-      const reply = replyOf(
-        await (canStream ? streamed(model, request, host, asked, options) : model.generate(request, asked)),
-        name,
-      );
+      const ask = async ({ request }: PreparedRequest): Promise<ModelReply> => {
+        signal.throwIfAborted();
+        return replyOf(
+          await (canStream ? streamed(model, request, host, asked, options) : model.generate(request, asked)),
+          name,
+        );
+      };
+      let reply: ModelReply;
+      try {
+        reply = await ask(prepared);
+      } catch (error) {
+        const isTooLong = isInstance(error, ModelError) && error.overflow && !signal.aborted;
+        const shorter = isTooLong ? await prepared.shorten?.() : undefined;
+        if (shorter === undefined) throw error;
+        notes = shorter.notes;
+        reply = await ask(shorter);
+      }
       if (!canStream && host.hasReaders()) tellWhole(reply, host);
-      return { type: 'reply', reply, model: name };
+      return { type: 'reply', reply, ...base() };
     } catch (error) {
-      return { type: 'error', error: failureOf(error), model: name };
+      return { type: 'error', error: failureOf(error), ...base() };
     }
   });

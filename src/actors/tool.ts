@@ -33,6 +33,8 @@ export type ToolLogic = EffectLogic<ToolOutcome, ToolInput>;
 
 export interface ToolOptions {
   tools: ToolFinder;
+  /** Brings back the tools that context providers gave to the call's turn before a restore; undefined where none is missing. */
+  findTools(callActor: AnyActorRef): Promise<unknown> | undefined;
   detailedErrors: boolean;
   /** Runs a tool with all that stands around it. */
   run: RunTool;
@@ -208,6 +210,9 @@ const execute = async (
 export const createToolLogic = (options: ToolOptions): ToolLogic =>
   fromEffect<ToolOutcome, ToolInput>(async (scope) => {
     const { input: given, parent, signal, isRestored } = scope;
+    // Who cannot be asked for his tools now has none; the next model call tells.
+    const finding = parent === undefined ? undefined : options.findTools(parent);
+    if (finding !== undefined) await finding.catch(() => undefined);
     const tool = options.tools.find(given.call);
     if (tool === undefined || parent === undefined) {
       return settled(unrunnable(unknownToolOutput(given.call.tool, options.tools.names([])), 'unknown-tool'));

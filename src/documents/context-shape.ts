@@ -104,6 +104,20 @@ const callRecord = objectOf({
   result: optional(callResult),
 });
 
+const notes = objectOf({
+  toolChanges: optional(toolChanges),
+  messages: optional(messages),
+  compaction: optional(
+    objectOf({
+      by: listOf(text),
+      before: whole,
+      after: whole,
+      errors: listOf(errorData),
+      calls: listOf(objectOf({ model: text, usage: optional(usage) })),
+    }),
+  ),
+});
+
 const limit = oneOf('maxIterations', 'maxTokens', 'maxToolCalls', 'deadline', 'stopWhen', 'loopDetection');
 
 const toolChoice: Shape = (value, path) =>
@@ -158,6 +172,8 @@ const turn = objectOf({
   finalizing: optional(limit),
   stopping: optional(objectOf({ reason: optional(text), limit: optional(limit) })),
   outcome: optional(outcome),
+  keepsContext: optional(flag),
+  untold: optional(flag),
 });
 
 export const agentContext = objectOf({
@@ -171,7 +187,9 @@ export const agentContext = objectOf({
   inbox: listOf(objectOf({ id: text, mode: oneOf('queue', 'steer'), messages, options: optional(turnOptions) })),
   turn,
   usage,
-  modelCalls: listOf(objectOf({ turn: whole, model: text, finishReason: text, usage: optional(usage) })),
+  modelCalls: listOf(
+    objectOf({ turn: whole, model: text, finishReason: text, usage: optional(usage), purpose: optional(text) }),
+  ),
   remembered: listOf(objectOf({ tool: text, input: optional(text), verdict: oneOf('approve', 'reject') })),
   decisions: listOf(
     objectOf({
@@ -188,6 +206,7 @@ export const agentContext = objectOf({
   ),
   singleTurn: flag,
   callPrefix: text,
+  elsewhere: optional(objectOf({ before: whole, handed: whole })),
 });
 
 const callSpec = objectOf({
@@ -229,7 +248,10 @@ const effects: Readonly<Record<string, { input: Shape; known: Shape }>> = {
   alarm: { input: at, known: at },
   model: {
     input: objectOf({ sessionId: text, model: whole }),
-    known: byType({ reply: { reply: modelReply, model: text }, error: { error: failure, model: text } }),
+    known: byType({
+      reply: { reply: modelReply, model: text, notes: optional(notes) },
+      error: { error: failure, model: text, notes: optional(notes) },
+    }),
   },
   checkOutput: { input: ofSession, known: byType({ fits: {}, unfit: { issues: listOf(text) } }) },
   stopWhen: { input: ofSession, known: objectOf({ stop: flag }) },

@@ -1,6 +1,7 @@
 import { AgentError } from '../errors.ts';
 import type { AlarmOutput } from '../actors/alarm.ts';
 import type { ModelFailure } from '../actors/model.ts';
+import type { Told } from '../actors/wake.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import { repairHistory } from '../messages/history.ts';
 import { type JsonValue, canonicalJson } from '../messages/json.ts';
@@ -41,6 +42,8 @@ export interface ModelCall {
   model: string;
   finishReason: FinishReason;
   usage?: Usage;
+  /** Absent for those that ask for the next reply. */
+  purpose?: 'compaction';
 }
 
 /** A decision that holds for later calls of a tool (R28); `input` is canonical JSON, absent for all arguments. */
@@ -91,6 +94,15 @@ export interface AgentContext {
   singleTurn: boolean;
   /** Before the ids of this session's calls; '' but for an agent inside a call. */
   callPrefix: string;
+  /** What a compaction keeps of its work. */
+  compaction?: JsonValue;
+  /** With a history provider: how many messages it alone has, and how many of `messages` it has as well. */
+  elsewhere?: Elsewhere;
+}
+
+export interface Elsewhere {
+  before: number;
+  handed: number;
 }
 
 export interface UserMessageEvent {
@@ -119,6 +131,7 @@ export type AgentChartEvent =
   | OutsideEvent
   | CallReported
   | { type: 'session.woken' }
+  | ({ type: 'turn.told' } & Told)
   | { type: 'xstate.done.actor.deadline'; output: AlarmOutput };
 
 const messagesOfInput = ({ message, messages }: Pick<AgentInput, 'message' | 'messages'>): Message[] => {

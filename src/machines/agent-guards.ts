@@ -61,7 +61,9 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
   }).extend({
     guards: {
       // messages
-      hasQueued: ({ context }) => context.inbox.length > 0 && context.turn.outcome?.type !== 'failed',
+      // Whoever is told of a turn is told before the next one begins.
+      hasQueued: ({ context: { inbox, turn } }) =>
+        inbox.length > 0 && turn.outcome?.type !== 'failed' && turn.untold !== true,
       hasUnread: ({ context }) => context.inbox.length > 0,
       isWellFormed: (_, event: OutsideEvent) => isWellFormed(event),
       saysSomething: (_, event: UserMessageEvent) => messagesOfEvent(event).length > 0,

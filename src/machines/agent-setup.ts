@@ -1,7 +1,7 @@
 import { assign, enqueueActions } from 'xstate';
 import type { ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck } from '../actors/check-output.ts';
-import { addUsage } from '../messages/usage.ts';
+import type { Told } from '../actors/wake.ts';
 import {
   type AgentContext,
   type Decision,
@@ -13,6 +13,8 @@ import {
 } from './agent-context.ts';
 import * as endingSteps from './ending-steps.ts';
 import * as limitSteps from './limit-steps.ts';
+import { noteTold } from './note-steps.ts';
+import { outcomeEvents } from './outcome-events.ts';
 import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
@@ -65,7 +67,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       }),
       startTurn: enqueueActions(({ context, enqueue }) => {
         rules.forgetTools(context.turn.toolChanges);
-        enqueue.assign(turnSteps.startTurn(context));
+        enqueue.assign(turnSteps.startTurn(context, rules));
         const [next] = context.inbox;
         if (next === undefined) return;
         const turn = context.turn.number + 1;
@@ -108,11 +110,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       }),
       takeOutcome: enqueueActions(({ context, enqueue }, outcome: ModelOutcome) => {
         enqueue.assign(replySteps.takeOutcome(context, outcome));
-        const iteration = context.turn.iterations + 1;
-        if (outcome.type === 'error') return;
-        const { finishReason, usage, model = outcome.model } = outcome.reply;
-        enqueue.emit({ type: 'step-finish', iteration, finishReason, model });
-        if (usage !== undefined) enqueue.emit({ type: 'usage', usage, total: addUsage(context.usage, usage) });
+        for (const event of outcomeEvents(context, outcome)) enqueue.emit(event);
       }),
       planRetry: enqueueActions(({ context, enqueue }) => {
         const step = replySteps.planRetry(context, rules);
@@ -282,6 +280,13 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         const { outcome, number } = context.turn;
         if (outcome?.type === 'failed') enqueue.emit({ type: 'error', error: outcome.error });
         enqueue.emit({ type: 'finish', turn: number, result: resultOf(context) });
+        if (!rules.tellsTurns) return;
+        enqueue.assign({ turn: { ...context.turn, untold: true } });
+        enqueue.sendTo('wake', { type: 'turn.ended' });
+      }),
+      noteTold: enqueueActions(({ context, enqueue }, told: Told) => {
+        enqueue.assign(noteTold(context, told));
+        for (const error of told.errors) enqueue.emit({ type: 'error', error });
       }),
     },
   });

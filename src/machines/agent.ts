@@ -31,6 +31,7 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
     initial: 'idle',
     on: {
       'user.message': { actions: { type: 'enqueue', params: ({ event }) => ({ event }) } },
+      'turn.told': { actions: { type: 'noteTold', params: ({ event }) => event } },
       'message.withdraw': {
         guard: { type: 'isWellFormed', params: ({ event }) => event },
         actions: { type: 'withdraw', params: ({ event }) => event },

@@ -25,6 +25,8 @@ export type ChartEvent =
   | { type: 'message-fate'; messageId: string; fate: Fate; turn?: number }
   /** The same calls had the same results several rounds in a row (R23). */
   | { type: 'loop-suspected'; tools: string[]; count: number }
+  /** What is sent was made shorter: `by` names the strategies, `before` and `after` count messages of the conversation. */
+  | { type: 'compaction'; by: string[]; before: number; after: number }
   | { type: 'error'; error: ErrorData; callId?: string; retryAt?: number }
   /** The turn rests, or waits for somebody (`result.outcome.type` is `pending`); `result` is what it came to. */
   | { type: 'finish'; turn: number; result: TurnResult };

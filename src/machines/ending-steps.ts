@@ -1,3 +1,4 @@
+import type { ModelFailure } from '../actors/model.ts';
 import type { AgentErrorCode, ErrorData } from '../errors.ts';
 import { textOf } from '../messages/message.ts';
 import { isError } from '../tools/call.ts';
@@ -33,13 +34,18 @@ export const failure = (
     request: freshRequest,
   });
 
+const codeOf = ({ store, overflow, code }: ModelFailure): AgentErrorCode => {
+  if (store === true) return 'store-error';
+  if (overflow === true) return 'context-overflow';
+  return code === 'context-provider-error' ? code : 'model-error';
+};
+
 export const failByModel = (context: AgentContext, rules: AgentRules): Step => {
   const error = context.failure ?? { name: 'Error', message: 'the model failed', transient: false };
-  const { transient: _, retryAfter, overflow, store, ...data } = error;
+  const { transient: _, retryAfter, overflow: _length, store: _store, ...data } = error;
   const isTooLong = retryAfter !== undefined && retryAfter > rules.retry.maxRetryAfter;
   const message = isTooLong ? `${data.message} (the provider asks to wait ${retryAfter} ms)` : data.message;
-  const code = store === true ? 'store-error' : overflow === true ? 'context-overflow' : 'model-error';
-  return { failure: null, ...failure(context, code, { ...data, message }) };
+  return { failure: null, ...failure(context, codeOf(error), { ...data, message }) };
 };
 
 /** R20: all errors of the last round, in call order. */

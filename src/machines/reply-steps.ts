@@ -5,22 +5,25 @@ import { isEmptyMessage } from '../messages/own-options.ts';
 import { addUsage } from '../messages/usage.ts';
 import type { ModelReply } from '../models/chat-model.ts';
 import type { AgentContext } from './agent-context.ts';
+import { takeNotes } from './note-steps.ts';
 import { nameProviderCalls } from './provider-calls.ts';
 import { type AgentRules, backoff } from './rules.ts';
 import { type Step, changeTurn } from './step.ts';
 import { type Outcome, freshRequest } from './turn.ts';
 
 /** Keeps what the model said, or how it failed, until the chart has decided what follows. */
-export const takeOutcome = (context: AgentContext, outcome: ModelOutcome): Step => {
+export const takeOutcome = (before: AgentContext, outcome: ModelOutcome): Step => {
+  const context = outcome.notes === undefined ? before : takeNotes(before, outcome.notes);
   const { turn: now } = context;
   if (outcome.type === 'error') {
     const request = { ...now.request, attempt: now.request.attempt + 1, error: outcome.error };
-    return { reply: null, failure: outcome.error, ...changeTurn(context, { request }) };
+    return { ...context, reply: null, failure: outcome.error, ...changeTurn(context, { request }) };
   }
   const { usage, finishReason, model } = outcome.reply;
   const message = nameProviderCalls(outcome.reply.message, context.modelCalls.length + 1, context.messages);
   const call = { turn: now.number, model: model ?? outcome.model, finishReason };
   return {
+    ...context,
     reply: { ...outcome.reply, message },
     failure: null,
     modelCalls: [...context.modelCalls, usage === undefined ? call : { ...call, usage }],

@@ -1,10 +1,12 @@
-import { callsOf } from '../messages/message.ts';
+import { type Message, callsOf } from '../messages/message.ts';
 import { viewOf } from '../messages/view.ts';
 import type { ChatModel, ModelRequest, ModelSettings, ToolChoice, ToolDefinition } from '../models/chat-model.ts';
 import type { AgentContext } from './agent-context.ts';
 
 /** What an agent sends with every request, beside the history. */
 export interface RequestParts {
+  /** Where not just the session's history is sent. */
+  messages?: readonly Message[] | undefined;
   instructions?: string | undefined;
   tools: readonly ToolDefinition[];
   toolChoice?: ToolChoice | undefined;
@@ -24,11 +26,11 @@ export const requestOf = (
   parts: RequestParts,
   model: Pick<ChatModel, 'needsTools'>,
 ): ModelRequest => {
-  const { turn, messages, modelCalls } = context;
-  const { instructions, tools, output } = parts;
+  const { turn, modelCalls } = context;
+  const { messages = context.messages, instructions, tools, output } = parts;
   const settings = { ...parts.settings, ...turn.options.settings };
   const choice = turn.options.toolChoice ?? parts.toolChoice;
-  const isFirst = modelCalls.length === turn.firstModelCall;
+  const isFirst = !modelCalls.slice(turn.firstModelCall).some(({ purpose }) => purpose === undefined);
   const request: ModelRequest = {
     messages: viewOf(messages),
     ...(instructions === undefined || instructions === '' ? {} : { instructions }),

@@ -51,6 +51,10 @@ export interface AgentRules {
   toolRetry(ref: ToolRef): Pick<RetryRules, 'attempts' | 'initialDelay' | 'maxDelay'>;
   /** Tools that were added to a turn that is over. */
   forgetTools(changes: readonly ToolChange[]): void;
+  /** Somebody wants to know when a turn is over. */
+  tellsTurns: boolean;
+  /** A history provider has what was said in earlier turns. */
+  keepsElsewhere: boolean;
   /** What a value given in a tool's place becomes (R15). */
   toResult(ref: ToolRef, value: unknown): CallResult;
   /** ms since 1970: the one clock of the charts. */

@@ -29,8 +29,18 @@ const settleBySender = (round: Round, messages: readonly Message[]): { round: Ro
   };
 };
 
+/** What a history provider has is not kept here as well, once its turn is over. */
+const leaveElsewhere = ({ messages, elsewhere }: AgentContext): Step =>
+  elsewhere === undefined
+    ? {}
+    : {
+        messages: messages.slice(elsewhere.handed),
+        elsewhere: { before: elsewhere.before + elsewhere.handed, handed: 0 },
+      };
+
 /** The first message of the inbox begins the next turn. */
-export const startTurn = (context: AgentContext): Step => {
+export const startTurn = (given: AgentContext, rules: Pick<AgentRules, 'keepsElsewhere'>): Step => {
+  const context = rules.keepsElsewhere ? { ...given, ...leaveElsewhere(given) } : given;
   const [next, ...inbox] = context.inbox;
   if (next === undefined) return {};
   const { round, rest } =
@@ -38,6 +48,7 @@ export const startTurn = (context: AgentContext): Step => {
   const before = round === null ? context.messages : [...context.messages, ...messagesOf(round)];
   const isPlain = rest.every((message) => message.role === 'user');
   return {
+    ...(context.elsewhere === undefined ? {} : { elsewhere: context.elsewhere }),
     messages: isPlain ? [...before, ...rest] : repairHistory([...before, ...rest]),
     round: null,
     inbox,

@@ -81,6 +81,10 @@ export interface Turn {
   stopping?: { reason?: string; limit?: LimitName };
   /** The structured answer, as the model gave it. */
   output?: JsonValue;
+  /** Messages of context providers are in the session. */
+  keepsContext?: boolean;
+  /** It is over, and those who want to know of it are not told yet. */
+  untold?: boolean;
   outcome?: Outcome;
 }
 

@@ -7,11 +7,13 @@ import type { Usage } from '../messages/usage.ts';
 import type { ModelMiddleware } from '../models/model-middleware.ts';
 import type { ToolMiddleware } from '../tools/tool-middleware.ts';
 import type { ChatModel, ModelSettings, ToolChoice } from '../models/chat-model.ts';
+import type { Compaction } from '../models/compaction.ts';
 import type { PendingCall } from '../tools/call.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { AgentMiddleware } from './agent-middleware.ts';
 import type { SessionStore } from '../stores/store.ts';
+import type { ContextProvider, HistoryProvider } from './context-provider.ts';
 
 /** What `instructions` may look at when it is a function. */
 export interface TurnContext {
@@ -98,6 +100,12 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   toolMiddleware?: readonly ToolMiddleware[];
   /** Around every turn; the first one is the outermost. */
   agentMiddleware?: readonly AgentMiddleware[];
+  /** Give each turn instructions, messages and tools of its own, and are told how it ended. Asked side by side; what they give stands in list order. */
+  contextProviders?: readonly ContextProvider[];
+  /** Keeps the conversations; a session then holds its last turn only. */
+  history?: HistoryProvider;
+  /** Makes what is sent shorter; what is stored stays whole. `agentchart/compaction` makes one. */
+  compaction?: Compaction;
   /** ms without a chunk after which a stream counts as broken, so that none hangs for ever. Default 120,000. */
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */

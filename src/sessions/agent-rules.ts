@@ -1,6 +1,7 @@
 import type { Clock } from '../actors/alarm.ts';
 import type { AgentRules } from '../machines/rules.ts';
 import { errorData } from '../errors.ts';
+import { isProvided } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { outputToolName } from '../tools/output-tool.ts';
 import { failureOutput, toToolOutput } from '../tools/tool-output.ts';
@@ -33,7 +34,8 @@ export const rulesOf = (options: AgentOptions, tools: ToolFinder, clock: Clock):
     if (tool?.execute === undefined || tool.agent !== undefined) return true;
     return tool.needsApproval !== false || options.approvals?.policy !== undefined;
   },
-  isSequential: (ref) => tools.find(ref)?.sequential ?? false,
+  // Of a tool that its provider has not given again yet nothing is known: it waits for its turn.
+  isSequential: (ref) => tools.find(ref)?.sequential ?? isProvided(ref),
   isAnsweredOutside: (ref) => {
     const tool = tools.find(ref);
     return tool !== undefined && tool.execute === undefined;
@@ -50,6 +52,8 @@ export const rulesOf = (options: AgentOptions, tools: ToolFinder, clock: Clock):
     if (error === undefined) return { status: 'ok', output: output ?? { type: 'text', value: '' } };
     return { status: 'failed', output: output ?? failureOutput(error), error: errorData(error) };
   },
+  tellsTurns: (options.contextProviders?.length ?? 0) > 0 || options.history !== undefined,
+  keepsElsewhere: options.history !== undefined,
   forgetTools: (changes) => tools.forget(changes),
   now: () => clock.now(),
   newId,

@@ -1,5 +1,4 @@
 import type { AnyActorRef, AnyStateMachine } from 'xstate';
-import { AgentError } from '../errors.ts';
 import { createAlarmLogic, systemClock } from '../actors/alarm.ts';
 import { createCheckLogic } from '../actors/check.ts';
 import { createOutputLogic } from '../actors/check-output.ts';
@@ -7,29 +6,32 @@ import { hostOf } from '../actors/host.ts';
 import { createModelLogic } from '../actors/model.ts';
 import { createStopLogic } from '../actors/stop-when.ts';
 import { createToolLogic } from '../actors/tool.ts';
-import { wakeLogic } from '../actors/wake.ts';
+import { createWakeLogic } from '../actors/wake.ts';
 import { type AgentMachine, createAgentMachine } from '../machines/agent.ts';
 import { type AgentContext, recall } from '../machines/agent-context.ts';
-import { requestOf } from '../machines/request.ts';
 import { createToolCallMachine } from '../machines/tool-call.ts';
 import { wrapModel } from '../models/model-middleware.ts';
 import { wrapTools } from '../tools/tool-middleware.ts';
 import { type Message, textOf } from '../messages/message.ts';
-import type { ToolChange } from '../tools/call.ts';
+import { type ToolChange, isProvided, noTool } from '../tools/call.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createOutputTool, outputToolName } from '../tools/output-tool.ts';
-import { createToolFinder, definitionOf } from '../tools/tool-finder.ts';
+import { createToolFinder } from '../tools/tool-finder.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { show } from './option-bounds.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
+import { createRequestBuilder } from './create-request-builder.ts';
 import type { ParseOutput } from './create-session.ts';
+import { createTurnContexts } from './turn-contexts.ts';
+import { createTurnEndings } from './turn-endings.ts';
 
 export interface Assembly {
   machine: AgentMachine;
   parseOutput: ParseOutput;
   /** Of a session that is closed: tools that were added to its turn. */
   forgetTools(changes: readonly ToolChange[]): void;
+  /** Settles when everybody is told of the turns that are over. */
+  told(agent: AnyActorRef): Promise<unknown> | undefined;
 }
 
 const contextOf = (agent: AnyActorRef): AgentContext => (agent.getSnapshot() as { context: AgentContext }).context;
@@ -44,7 +46,7 @@ const agentsAmong = (tools: readonly Tool[]): Record<string, AnyStateMachine> =>
 
 /** Puts the charts and their actors together from an agent's options: the one place where they meet. */
 export const assemble = (options: AgentOptions): Assembly => {
-  const { model, instructions, stopWhen, clock = systemClock } = options;
+  const { model, stopWhen, history, clock = systemClock } = options;
   const answer = options.output === undefined ? undefined : createOutputTool(options.output);
   const isAnswerTool = answer !== undefined && needsAnswerTool(options);
   const given = options.tools ?? [];
@@ -58,10 +60,21 @@ export const assemble = (options: AgentOptions): Assembly => {
     call._parent === undefined ? undefined : contextOf(call._parent);
   const messagesOf = (call: AnyActorRef): readonly Message[] => agentAbove(call)?.messages ?? [];
   const alarm = createAlarmLogic(clock);
+  const providers = [...(options.contextProviders ?? [])];
+  const endings = createTurnEndings({ providers, history, contextOf, onEnd: (agent) => turns.forget(agent) });
+  const turns = createTurnContexts({ providers, history, tools, contextOf, told: endings.told });
+  /** The tools that providers gave to the turn of a call, asked for again after a restore. */
+  const findTools = (call: AnyActorRef): Promise<unknown> | undefined => {
+    const lost = agentAbove(call)?.turn.toolChanges.some(
+      ({ name, toolKey = noTool }) => isProvided({ toolKey }) && tools.find({ tool: name, toolKey }) === undefined,
+    );
+    return lost === true && call._parent !== undefined ? turns.ask(call._parent) : undefined;
+  };
 
   const toolCall = createToolCallMachine(rules, {
     check: createCheckLogic({
       tools,
+      findTools,
       policy: options.approvals?.policy,
       messagesOf,
       namesFor: (call) => tools.names(agentAbove(call)?.turn.toolChanges ?? []),
@@ -72,6 +85,7 @@ export const assemble = (options: AgentOptions): Assembly => {
     }),
     tool: createToolLogic({
       tools,
+      findTools,
       run: wrapTools(options.toolMiddleware ?? []),
       detailedErrors: options.detailedErrors ?? false,
       clock,
@@ -83,34 +97,12 @@ export const assemble = (options: AgentOptions): Assembly => {
   const machine = createAgentMachine(rules, {
     toolCall,
     alarm,
-    wake: wakeLogic,
+    wake: createWakeLogic(endings.tell),
     model: createModelLogic({
       models: [model, ...(options.fallback ?? [])].map((each) => wrapModel(each, options.modelMiddleware ?? [])),
       clock,
       idleTimeout: options.idleTimeout ?? 120_000,
-      requestOf: async (agent, asked) => {
-        const context = contextOf(agent);
-        const { sessionId, messages, turn } = context;
-        const text: unknown =
-          typeof instructions === 'function'
-            ? await instructions({
-                sessionId,
-                messages,
-                context: hostOf(agent).context(),
-                iteration: turn.iterations + 1,
-              })
-            : instructions;
-        if (typeof text !== 'string' && (text !== undefined || instructions !== undefined)) {
-          throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
-        }
-        const { toolChoice, settings } = options;
-        const output = answer && { definition: definitionOf(answer), asTool: isAnswerTool };
-        return requestOf(
-          context,
-          { instructions: text, tools: tools.definitions(turn.toolChanges), toolChoice, settings, output },
-          asked,
-        );
-      },
+      requestOf: createRequestBuilder({ options, tools, turns, answer, isAnswerTool, contextOf }),
     }),
     checkOutput: createOutputLogic(answer, (agent) => {
       const { reply } = contextOf(agent);
@@ -127,5 +119,5 @@ export const assemble = (options: AgentOptions): Assembly => {
     const check = await answer?.checkInput(raw);
     return check?.ok === true ? check.value : raw;
   };
-  return { machine, parseOutput, forgetTools: tools.forget };
+  return { machine, parseOutput, forgetTools: tools.forget, told: endings.told };
 };

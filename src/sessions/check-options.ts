@@ -62,6 +62,13 @@ const store: Bound = {
     (has('', ...storeMethods).holds(value) && typeof (value as { durable?: unknown }).durable === 'boolean'),
 };
 
+const isContextProvider = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, beforeTurn, afterTurn } = value as Record<string, unknown>;
+  const given = [beforeTurn, afterTurn].filter((each) => each !== undefined);
+  return typeof name === 'string' && given.length > 0 && given.every((each) => typeof each === 'function');
+};
+
 const inspector = either(isA('function'), has('an observer: an object with a function next', 'next'));
 
 const options = {
@@ -101,6 +108,12 @@ const options = {
   modelMiddleware: functions,
   toolMiddleware: functions,
   agentMiddleware: functions,
+  contextProviders: {
+    says: 'an array of objects with a name and the functions beforeTurn, afterTurn or both',
+    holds: (value) => Array.isArray(value) && value.every(isContextProvider),
+  },
+  history: has('an object with functions load and append', 'load', 'append'),
+  compaction: has('an object with a function compact, such as compaction({ … }) gives', 'compact'),
   idleTimeout: timer,
   stopGrace: notNegative,
   store,

@@ -37,7 +37,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const { name = 'agent', clock = systemClock } = options;
   const store: SessionStore =
     typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? memoryStore());
-  const { machine, parseOutput, forgetTools } = assemble(options);
+  const { machine, parseOutput, forgetTools, told } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
   const turn = wrapTurns(agentMiddleware, innermost);
@@ -64,6 +64,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     now: () => clock.now(),
     parseOutput,
     forgetTools,
+    told,
     authorize: options.approvals?.authorize,
     fork,
   };

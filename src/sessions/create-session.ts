@@ -1,4 +1,4 @@
-import { type ActorOptions, createActor } from 'xstate';
+import { type ActorOptions, type AnyActorRef, createActor } from 'xstate';
 import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
@@ -54,6 +54,8 @@ export interface SessionSource {
   forgetTools: (changes: readonly ToolChange[]) => void;
   /** A session of its own that goes on from a document. */
   fork(document: SessionDocument, id: string): Promise<OwnSession>;
+  /** Settles when everybody is told of the turns that are over. */
+  told: (actor: AnyActorRef) => Promise<unknown> | undefined;
   authorize?: Authorize | undefined;
 }
 
@@ -217,6 +219,8 @@ export const createSession = (source: SessionSource): OwnSession => {
   watchTransitions(actor, journal.note);
 
   const dispose = async (): Promise<void> => {
+    const telling = source.told(actor);
+    if (telling !== undefined) await telling;
     // What is left of a machine that broke is no session: the store keeps what it has.
     if (crash === undefined) {
       last = session.toJSON();
@@ -293,6 +297,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     finish: async ({ output, ...result }) => {
       // A turn is over for its caller when it is stored.
+      await source.told(actor);
       await journal.idle();
       if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
       return output === undefined ? result : { ...result, output: await source.parseOutput(output) };

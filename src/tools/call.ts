@@ -102,6 +102,11 @@ export const noTool = '-';
 /** The key of a name that was added without a tool of its own: the agent's own tool of that name. */
 export const ownTool = '';
 
+/** The key of a tool that a context provider gave to a turn: the same when it is asked again after a restore. */
+export const providedKey = (sessionId: string, turn: number, name: string): string =>
+  `context:${turn}:${name}:${sessionId}`;
+export const isProvided = ({ toolKey }: Pick<ToolRef, 'toolKey'>): boolean => toolKey?.startsWith('context:') === true;
+
 /** What a name means after the changes. */
 export const refOf = (tool: string, changes: readonly ToolChange[]): ToolRef => {
   const last = changes.findLast(({ name }) => name === tool || name === '*');

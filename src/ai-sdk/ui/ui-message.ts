@@ -134,6 +134,7 @@ export const createUIMessage = ({ messages, onError, messageMetadata }: UIMessag
       case 'usage':
       case 'message-fate':
       case 'loop-suspected':
+      case 'compaction':
       case 'transition':
         return [];
       default:

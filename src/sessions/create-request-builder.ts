@@ -1,0 +1,115 @@
+import type { AnyActorRef } from 'xstate';
+import { hostOf } from '../actors/host.ts';
+import type { PreparedRequest } from '../actors/model.ts';
+import type { RequestNotes } from '../actors/request-notes.ts';
+import { AgentError } from '../errors.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
+import { requestOf } from '../machines/request.ts';
+import { repairHistory } from '../messages/history.ts';
+import type { Message } from '../messages/message.ts';
+import type { ChatModel } from '../models/chat-model.ts';
+import { type Tool } from '../tools/tool.ts';
+import { type ToolFinder, definitionOf } from '../tools/tool-finder.ts';
+import type { AgentOptions } from './agent-options.ts';
+import { type CompactedConversation, compactConversation } from './compact-conversation.ts';
+import { show } from './option-bounds.ts';
+import { type TurnContext, type TurnContexts, conversationOf } from './turn-contexts.ts';
+
+type Options = Pick<AgentOptions, 'instructions' | 'toolChoice' | 'settings' | 'compaction'>;
+
+export interface RequestBuilderOptions {
+  options: Options;
+  tools: ToolFinder;
+  turns: TurnContexts;
+  answer: Tool | undefined;
+  isAnswerTool: boolean;
+  contextOf(agent: AnyActorRef): AgentContext;
+}
+
+export type BuildRequest = (agent: AnyActorRef, model: ChatModel, signal: AbortSignal) => Promise<PreparedRequest>;
+
+const askForInstructions = async (
+  instructions: Exclude<Options['instructions'], string | undefined>,
+  { sessionId, messages, turn }: AgentContext,
+  context: unknown,
+): Promise<string> => {
+  const text: unknown = await instructions({ sessionId, messages, context, iteration: turn.iterations + 1 });
+  if (typeof text === 'string') return text;
+  throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
+};
+
+/** What holds for this turn alone stands in front of what the turn was asked, wherever a compaction has left that. */
+const withContext = (
+  sent: readonly Message[],
+  { turn, elsewhere, messages }: AgentContext,
+  given: TurnContext | undefined,
+): readonly Message[] => {
+  const extra = given === undefined ? [] : [...given.passing, ...(turn.keepsContext === true ? [] : given.kept)];
+  if (extra.length === 0) return sent;
+  const ofTurn = new Set(messages.slice(turn.firstMessage));
+  const found = sent.findIndex((message) => ofTurn.has(message));
+  // A turn that is retried has been handed over: its messages come from elsewhere, at the end of what is loaded.
+  const handed = Math.max(0, (elsewhere?.handed ?? 0) - turn.firstMessage);
+  const at = Math.max(0, (found === -1 ? sent.length : found) - handed);
+  return [...sent.slice(0, at), ...extra, ...sent.slice(at)];
+};
+
+/** Makes what a model is asked from what the session knows, what providers give to the turn, and what a compaction leaves of it. */
+export const createRequestBuilder = (parts: RequestBuilderOptions): BuildRequest => {
+  const { options, tools, turns, answer, isAnswerTool, contextOf } = parts;
+  const { instructions, toolChoice, settings, compaction } = options;
+  const output = answer && { definition: definitionOf(answer), asTool: isAnswerTool };
+
+  return async (agent, model, signal) => {
+    // Nothing is awaited that is not there: a plain request is ready in the same turn of the microtask queue.
+    const asking = turns.ask(agent, signal);
+    const given = asking === undefined ? undefined : await asking;
+    const context = contextOf(agent);
+    const { turn } = context;
+    const own =
+      typeof instructions === 'function'
+        ? await askForInstructions(instructions, context, hostOf(agent).context())
+        : instructions;
+    const conversation = conversationOf(context, given?.loaded);
+    const changes = given?.toolChanges ?? [];
+    const kept = turn.keepsContext === true ? [] : (given?.kept ?? []);
+
+    const prepare = (compacted?: CompactedConversation): PreparedRequest => {
+      const sent = withContext(compacted?.messages ?? conversation, context, given);
+      const notes: RequestNotes = {
+        ...(changes.length === 0 ? {} : { toolChanges: changes }),
+        ...(kept.length === 0 ? {} : { messages: kept }),
+        ...(compacted?.note === undefined ? {} : { compaction: compacted.note }),
+      };
+      const known = new Set(turn.toolChanges.map(({ toolKey }) => toolKey));
+      const added = changes.filter(({ toolKey }) => !known.has(toolKey));
+      const request = requestOf(
+        context,
+        {
+          // What the session holds is whole; what comes from others may not be.
+          messages: sent === context.messages ? sent : repairHistory(sent),
+          instructions: [...(own === undefined ? [] : [own]), ...(given?.instructions ?? [])]
+            .filter(Boolean)
+            .join('\n\n'),
+          tools: tools.definitions(added.length === 0 ? turn.toolChanges : [...added, ...turn.toolChanges]),
+          toolChoice,
+          settings,
+          output,
+        },
+        model,
+      );
+      return Object.keys(notes).length === 0 ? { request } : { request, notes };
+    };
+
+    if (compaction === undefined) return prepare();
+    const task = { compaction, context, conversation, model, signal };
+    const first = await compactConversation(task);
+    return {
+      ...prepare(first),
+      shorten: async () => {
+        const shorter = await compactConversation({ ...task, refused: first });
+        return (shorter.note?.by.length ?? 0) === 0 ? undefined : prepare(shorter);
+      },
+    };
+  };
+};

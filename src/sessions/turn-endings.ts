@@ -1,0 +1,77 @@
+import type { AnyActorRef } from 'xstate';
+import { hostOf } from '../actors/host.ts';
+import type { TellTurn, Told } from '../actors/wake.ts';
+import { errorData } from '../errors.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
+import { resultOf } from '../machines/turn-result.ts';
+import { providerError } from './check-provided.ts';
+import type { ContextProvider, HistoryProvider } from './context-provider.ts';
+
+export interface TurnEndings {
+  tell: TellTurn;
+  /** Settles when everybody is told of the turns that are over; undefined where nobody is being told. */
+  told(agent: AnyActorRef): Promise<unknown> | undefined;
+}
+
+export interface TurnEndingOptions {
+  providers: readonly ContextProvider[];
+  history: HistoryProvider | undefined;
+  contextOf(agent: AnyActorRef): AgentContext;
+  /** Called when a turn is over, before anybody is told. */
+  onEnd(agent: AnyActorRef): void;
+}
+
+/** Tells providers how a turn ended and hands its messages over, one turn after the other (R47). */
+export const createTurnEndings = ({ providers, history, contextOf, onEnd }: TurnEndingOptions): TurnEndings => {
+  const underWay = new WeakMap<AnyActorRef, Promise<Told>>();
+  /** How many messages a history provider has, where the session does not know yet. */
+  const handed = new WeakMap<AnyActorRef, number>();
+
+  const handOver = async (agent: AnyActorRef, about: AgentContext, context: unknown): Promise<number> => {
+    const { sessionId, turn, messages, elsewhere } = about;
+    const before = elsewhere?.before ?? 0;
+    const position = Math.max(before + (elsewhere?.handed ?? 0), handed.get(agent) ?? 0);
+    const fresh = messages.slice(position - before);
+    if (fresh.length > 0) await history?.append({ sessionId, turn: turn.number, position, messages: fresh, context });
+    handed.set(agent, position + fresh.length);
+    return position + fresh.length;
+  };
+
+  const tellAll = async (agent: AnyActorRef, about: AgentContext, context: unknown): Promise<Told> => {
+    const { sessionId, turn } = about;
+    const told: Told = { turn: turn.number, errors: [] };
+    const attempt = async (who: string, work: () => unknown): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        told.errors.push(errorData(providerError(who, error)));
+      }
+    };
+    if (history !== undefined) {
+      await attempt('history provider', async () => {
+        told.handed = await handOver(agent, about, context);
+      });
+    }
+    const ended = { sessionId, turn: turn.number, result: resultOf(about), context };
+    await Promise.all(
+      providers.map((provider) => attempt(`context provider "${provider.name}"`, () => provider.afterTurn?.(ended))),
+    );
+    return told;
+  };
+
+  return {
+    tell: (agent) => {
+      const about = contextOf(agent);
+      if (about.turn.untold !== true) return undefined;
+      onEnd(agent);
+      const context = hostOf(agent).context();
+      const telling = (underWay.get(agent) ?? Promise.resolve()).then(() => tellAll(agent, about, context));
+      underWay.set(agent, telling);
+      void telling.then(() => {
+        if (underWay.get(agent) === telling) underWay.delete(agent);
+      });
+      return telling;
+    },
+    told: (agent) => underWay.get(agent),
+  };
+};
