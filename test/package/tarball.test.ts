@@ -15,6 +15,7 @@ const subpaths = [
   'agentchart/sqlite',
   'agentchart/middleware',
   'agentchart/otel',
+  'agentchart/compaction',
   'agentchart/testing',
   'agentchart/inspector',
 ];
@@ -134,7 +135,7 @@ test('the tarball holds the build, the licence and the changelog, and no source'
   expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
 });
 
-const forBrowsers = ['', '/openai', '/middleware', '/otel', '/inspector', '/sqlite'].map((path) => `agentchart${path}`);
+const forBrowsers = ['', '/openai', '/middleware', '/otel', '/compaction', '/inspector', '/sqlite'].map((path) => `agentchart${path}`);
 
 test.each(forBrowsers)('esbuild bundles %s for the browser', async (specifier) => {
   const { errors, warnings } = await build({
