@@ -6,17 +6,12 @@ import { addUsage } from '../messages/usage.ts';
 import type { AgentContext } from './agent-context.ts';
 import { type Step, changeTurn } from './step.ts';
 
-/** What context providers want the session to keep stands before what the user said. */
-const keepMessages = (context: AgentContext, given: readonly Message[]): AgentContext => {
-  const { messages, turn, elsewhere } = context;
-  // What a history provider has already is not changed any more.
-  const at = Math.max(turn.firstMessage, elsewhere?.handed ?? 0);
-  return {
-    ...context,
-    messages: repairHistory([...messages.slice(0, at), ...given, ...messages.slice(at)]),
-    ...changeTurn(context, { keepsContext: true }),
-  };
-};
+/** What context providers want the session to keep stands behind what the turn was asked: a history only grows at its end. */
+const keepMessages = (context: AgentContext, given: readonly Message[]): AgentContext => ({
+  ...context,
+  messages: repairHistory([...context.messages, ...given]),
+  ...changeTurn(context, { keepsContext: true }),
+});
 
 const countCompaction = (context: AgentContext, { memory, calls }: CompactionNote): AgentContext => {
   const { number } = context.turn;

@@ -30,13 +30,10 @@ const settleBySender = (round: Round, messages: readonly Message[]): { round: Ro
 };
 
 /** What a history provider has is not kept here as well, once its turn is over. */
-const leaveElsewhere = ({ messages, elsewhere }: AgentContext): Step =>
-  elsewhere === undefined
-    ? {}
-    : {
-        messages: messages.slice(elsewhere.handed),
-        elsewhere: { before: elsewhere.before + elsewhere.handed, handed: 0 },
-      };
+const leaveElsewhere = ({ messages, elsewhere = { before: 0, handed: 0 } }: AgentContext): Step => ({
+  messages: messages.slice(elsewhere.handed),
+  elsewhere: { before: elsewhere.before + elsewhere.handed, handed: 0 },
+});
 
 /** The first message of the inbox begins the next turn. */
 export const startTurn = (given: AgentContext, rules: Pick<AgentRules, 'keepsElsewhere'>): Step => {

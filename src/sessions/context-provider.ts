@@ -19,7 +19,7 @@ export interface BeginningTurn {
 export interface ProvidedContext {
   /** Sent after the agent's own instructions. */
   instructions?: string;
-  /** Sent in front of what the turn was asked; a text is a user's message. */
+  /** A text is a user's message. Sent in front of what the turn was asked; with `store` behind it. */
   messages?: string | Message | readonly Message[];
   /** Each with `execute`, of a name that no other tool of the agent has. */
   tools?: readonly Tool[];

@@ -38,20 +38,21 @@ const askForInstructions = async (
   throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
 };
 
-/** What holds for this turn alone stands in front of what the turn was asked, wherever a compaction has left that. */
+/** What holds for this turn alone stands in front of what it was asked, wherever a compaction has left that; what is kept stands behind it. */
 const withContext = (
   sent: readonly Message[],
   { turn, elsewhere, messages }: AgentContext,
   given: TurnContext | undefined,
 ): readonly Message[] => {
-  const extra = given === undefined ? [] : [...given.passing, ...(turn.keepsContext === true ? [] : given.kept)];
-  if (extra.length === 0) return sent;
+  const { passing = [], kept = [] } = given ?? {};
+  const all = turn.keepsContext === true || kept.length === 0 ? sent : [...sent, ...kept];
+  if (passing.length === 0) return all;
   const ofTurn = new Set(messages.slice(turn.firstMessage));
   const found = sent.findIndex((message) => ofTurn.has(message));
   // A turn that is retried has been handed over: its messages come from elsewhere, at the end of what is loaded.
   const handed = Math.max(0, (elsewhere?.handed ?? 0) - turn.firstMessage);
   const at = Math.max(0, (found === -1 ? sent.length : found) - handed);
-  return [...sent.slice(0, at), ...extra, ...sent.slice(at)];
+  return [...all.slice(0, at), ...passing, ...all.slice(at)];
 };
 
 /** Makes what a model is asked from what the session knows, what providers give to the turn, and what a compaction leaves of it. */

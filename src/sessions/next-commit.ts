@@ -4,12 +4,15 @@ import type { StoredAgent } from '../documents/stored-agent.ts';
 import { type Seen, messagesOf, writeAgent } from '../documents/write-agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { pendingOf } from '../machines/round.ts';
+import type { Message } from '../messages/message.ts';
 import type { Commit, SessionStatus, SessionSummary, Transition } from '../stores/store.ts';
 
 /** What is committed beside the messages. */
 export interface StoredState {
   machineVersion: number;
   agent: StoredAgent;
+  /** Of a session whose history is kept elsewhere: its last turn, which the next one takes the place of. Absent: all messages are in the store. */
+  messages?: readonly Message[];
 }
 
 /** What the store holds of a session. */
@@ -45,8 +48,14 @@ export const nextCommit = (
   { seen, status, transitions, taken, ...about }: Moment,
   mustBe: boolean,
 ): NextCommit | undefined => {
-  const messages = messagesOf(seen);
-  const state: StoredState = { machineVersion, agent: writeAgent(seen) };
+  const isElsewhere = (seen.context as AgentContext).elsewhere !== undefined;
+  const messages = isElsewhere ? [] : messagesOf(seen);
+  const count = Math.max(before?.messages ?? 0, messages.length);
+  const state: StoredState = {
+    machineVersion,
+    agent: writeAgent(seen),
+    ...(isElsewhere ? { messages: messagesOf(seen) } : {}),
+  };
   const change = difference(before?.state, state);
   const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length > 0;
   if (!isNew && !mustBe) return undefined;
@@ -58,7 +67,7 @@ export const nextCommit = (
   const pending = pendingOf(seen.context as AgentContext).length;
   return {
     commit: {
-      summary: { ...about, machineVersion, status, pending, messages: messages.length, revision },
+      summary: { ...about, machineVersion, status, pending, messages: count, revision },
       state: text,
       isWhole,
       messages: messages.slice(before?.messages ?? 0).map((message) => JSON.stringify(message)),
@@ -67,7 +76,7 @@ export const nextCommit = (
     },
     after: {
       revision,
-      messages: messages.length,
+      messages: count,
       state,
       lengths: isWhole ? { whole: text.length, changes: 0 } : { whole, changes: changes + text.length },
     },

@@ -24,7 +24,7 @@ export const readStored = (stored: StoredSession): Loaded => {
   const { sessionId, agent, createdAt } = summary;
   try {
     const { state, messages } = parsed(stored);
-    const document = documentFrom({ agent, sessionId, createdAt, revision }, state, messages);
+    const document = documentFrom({ agent, sessionId, createdAt, revision }, state, [...(state.messages ?? messages)]);
     const isOfNow = state.machineVersion === machineVersion;
     const [whole = '', ...changes] = stored.states;
     const lengths = { whole: whole.length, changes: changes.reduce((sum, { length }) => sum + length, 0) };

@@ -13,7 +13,7 @@ export interface TurnContext {
   instructions: string[];
   /** Sent in this turn only. */
   passing: Message[];
-  /** Sent, and kept by the session. */
+  /** Sent behind what the turn was asked, and kept by the session. */
   kept: Message[];
   /** Said in earlier turns, and kept elsewhere; undefined without a history provider. */
   loaded: Message[] | undefined;

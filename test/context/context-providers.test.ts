@@ -63,16 +63,16 @@ inBothModes('context providers (R47)', (run) => {
     const tools = [toolOf('look', () => 'seen')];
     const agent = createAgent({ model, tools, contextProviders: [provider, passing.provider] });
     const { session } = await run(agent, 'hello');
-    const kept = ['user: first', 'user: second', 'user: hello', 'assistant: look{}', 'tool: seen', 'assistant: one'];
+    const kept = ['user: hello', 'user: first', 'user: second', 'assistant: look{}', 'tool: seen', 'assistant: one'];
     expect(transcript(session.messages)).toEqual(kept);
     expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['user: passing', ...kept.slice(0, 3)]);
     expect(transcript(model.requests[1]?.messages ?? [])).toEqual(['user: passing', ...kept.slice(0, 5)]);
     await run(agent, 'again', { session });
     expect(transcript(session.messages)).toEqual([
       ...kept,
+      'user: again',
       'user: first',
       'user: second',
-      'user: again',
       'assistant: two',
     ]);
   });
@@ -288,8 +288,8 @@ describe('context providers (R47)', () => {
     await restored.approve('call_1_0');
     expect((await restored.settled()).text).toBe('booked');
     expect(transcript(restored.messages)).toEqual([
-      'user: once',
       'user: book it',
+      'user: once',
       'assistant: book{}',
       'tool: second',
       'assistant: booked',
