@@ -23,6 +23,8 @@ export interface CompactionOptions {
 
 const invalid = (what: string): AgentError => new AgentError('invalid-option', `compaction: ${what}`);
 
+const isFilled = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
+
 const checkOptions = ({ when, strategies }: CompactionOptions): void => {
   const bounds: [string, unknown][] = isPlainObject(when) ? Object.entries(when) : [];
   if (bounds.length === 0) throw invalid('option "when" needs tokens, messages or both');
@@ -31,7 +33,7 @@ const checkOptions = ({ when, strategies }: CompactionOptions): void => {
       throw invalid(`there is no option "when.${key}"; known: tokens, messages`);
     if (!Number.isInteger(value) || Number(value) < 1) throw invalid(`option "when.${key}" must be an integer ≥ 1`);
   }
-  if (!Array.isArray(strategies) || strategies.length === 0) throw invalid('option "strategies" needs one at least');
+  if (!isFilled(strategies)) throw invalid('option "strategies" needs one at least');
   const names = new Set<string>();
   for (const { name, keep } of strategies) {
     if (names.has(name)) throw invalid(`option "strategies" has "${name}" twice`);

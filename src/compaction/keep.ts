@@ -18,7 +18,7 @@ export const checkKeep = (keep: Keep, where: string): Keep => {
   if (isRight) return keep;
   throw new AgentError(
     'invalid-option',
-    `${where}: needs { messages } or { rounds }, an integer ≥ 1, got ${JSON.stringify(keep) ?? String(keep)}`,
+    `${where}: needs { messages } or { rounds }, an integer ≥ 1, got ${JSON.stringify(keep) ?? 'nothing'}`,
   );
 };
 

@@ -40,6 +40,13 @@ export const createTurnEndings = ({ providers, history, contextOf, onEnd }: Turn
   const tellAll = async (agent: AnyActorRef, about: AgentContext, context: unknown): Promise<Told> => {
     const { sessionId, turn } = about;
     const told: Told = { turn: turn.number, errors: [] };
+    try {
+      // What others are told is what the store has.
+      await hostOf(agent).barrier();
+    } catch {
+      // The session says that itself. One that another process has taken over is told of there.
+      if ((agent.getSnapshot() as { status: string }).status === 'stopped') return told;
+    }
     const attempt = async (who: string, work: () => unknown): Promise<void> => {
       try {
         await work();

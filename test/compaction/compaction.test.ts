@@ -8,7 +8,7 @@ import {
   keepLast,
   summarize,
 } from '../../src/compaction/index.ts';
-import type { Message } from '../../src/messages/message.ts';
+import { type Message, textOf } from '../../src/messages/message.ts';
 import { repairHistory } from '../../src/messages/history.ts';
 import { violations } from '../../src/messages/violations.ts';
 import type { Compacted, CompactionRequest } from '../../src/models/compaction.ts';
@@ -184,7 +184,7 @@ describe('a summary', () => {
     expect(made.model.requests).toHaveLength(1);
     const third = await made.run([system('S'), ...talk(6)], second.memory ?? first.memory);
     expect(transcript(third.messages).slice(1)).toEqual([expect.stringContaining('N2'), 'user: q5', 'assistant: a5']);
-    const [one, two] = made.model.requests.map(({ messages }) => String(messages[0]?.content));
+    const [one, two] = made.model.requests.map(({ messages }) => textOf(messages[0] ?? user('')));
     for (const text of ['user: q0', 'assistant: a1']) expect(one).toContain(text);
     expect(one).not.toMatch(/system: S|q2/);
     expect(two).toMatch(/N1.*user: q2.*assistant: a4/s);
@@ -221,7 +221,7 @@ describe('a summary', () => {
     const orphan = round('c', 'x').slice(0, 1);
     const { messages } = await made.run([user('q'), ...orphan, user('go on'), ...talk(2)]);
     expect(violations(messages)).toEqual([]);
-    expect(String(made.model.requests[0]?.messages[0]?.content)).toContain('interrupted');
+    expect(textOf(made.model.requests[0]?.messages[0] ?? user(''))).toContain('interrupted');
     expect(violations(made.model.requests[0]?.messages ?? [])).toEqual([]);
   });
 
@@ -230,7 +230,7 @@ describe('a summary', () => {
     const file = { type: 'file', data: 'aGk=', mediaType: 'image/png' } as const;
     const messages: Message[] = [{ role: 'user', content: [file] }, ...round('c', 'x'.repeat(9000)), ...talk(1)];
     await run([summarize({ keep: { messages: 1 } })], messages, { model });
-    const text = String(model.requests[0]?.messages[0]?.content);
+    const text = textOf(model.requests[0]?.messages[0] ?? user(''));
     expect(text).toMatch(/\[file: image\/png\].*\[calls read: \{"id":"c"\}\].*\[read gave: xxx/s);
     expect(text.length).toBeLessThan(5000);
   });

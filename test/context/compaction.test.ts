@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clearToolResults, compaction, keepLast, summarize } from '../../src/compaction/index.ts';
 import { type AgentEvent, type Compaction, ModelError, createAgent } from '../../src/index.ts';
-import { type ScriptedAnswer, scriptedModel } from '../../src/testing/index.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
 import { provider } from '../support/provider.ts';
 import { inBothModes } from '../support/run.ts';
 import { reopened, saved } from '../support/sessions.ts';
@@ -11,7 +11,7 @@ import { results, transcript } from '../support/transcript.ts';
 const tooLong = (): ModelError =>
   new ModelError('model-request-failed', 'context_length_exceeded', { status: 400, transient: false, overflow: true });
 
-const talk = (n: number): ScriptedAnswer[] => Array.from({ length: n }, (_, index) => `a${index}`);
+const talk = (n: number): string[] => Array.from({ length: n }, (_, index) => `a${index}`);
 
 const compactions = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'compaction' ? [[event.by, event.before, event.after]] : []));
@@ -40,8 +40,8 @@ inBothModes('compaction (R49)', (run) => {
   test('R43, R49: a summary is made once, survives a restore, and its tokens count', async () => {
     const notes = scriptedModel([{ text: 'NOTES', usage: { inputTokens: 7, outputTokens: 3 } }], { name: 'small' });
     const usage = { inputTokens: 10, outputTokens: 1 };
-    const make = (answers: ScriptedAnswer[]) => {
-      const model = scriptedModel(answers.map((text) => ({ text: String(text), usage })));
+    const make = (answers: string[]) => {
+      const model = scriptedModel(answers.map((text) => ({ text, usage })));
       const strategies = [summarize({ model: notes, keep: { messages: 2 } })];
       return { model, agent: createAgent({ model, compaction: compaction({ when: { messages: 6 }, strategies }) }) };
     };
