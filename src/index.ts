@@ -55,6 +55,8 @@ export type { RetryRules } from './machines/rules.ts';
 export type { Limits, LimitName, Outcome, TurnMetadata, TurnOptions } from './machines/turn.ts';
 export type { TurnResult } from './machines/turn-result.ts';
 
+export { answerCall } from './tools/answer-call.ts';
+export type { AnswerCallOptions } from './tools/answer-call.ts';
 export { tool } from './tools/tool.ts';
 export type {
   ApprovalContext,
@@ -88,7 +90,7 @@ export type { ModelMiddleware } from './models/model-middleware.ts';
 export type { RunTool, ToolMiddleware, ToolRun } from './tools/tool-middleware.ts';
 export { ModelError } from './models/model-error.ts';
 
-export { textOf } from './messages/message.ts';
+export { callsOf, textOf } from './messages/message.ts';
 export type {
   AssistantMessage,
   FilePart,

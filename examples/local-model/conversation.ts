@@ -10,6 +10,8 @@ export interface Result {
 export interface Conversation {
   question: string;
   results: Result[];
+  /** The text of all that was sent before the question, the instructions too. */
+  before: string;
 }
 
 export interface Reply {
@@ -32,6 +34,7 @@ export const readConversation = ({ messages }: ChatCompletionRequest): Conversat
   const question = messages[start];
   return {
     question: question === undefined ? '' : textOf(question),
+    before: messages.slice(0, Math.max(0, start)).map(textOf).join('\n'),
     results: turn
       .filter(({ role }) => role === 'tool')
       .map((message) => ({ tool: names.get(message.tool_call_id ?? '') ?? '', text: textOf(message) })),

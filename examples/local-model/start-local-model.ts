@@ -1,5 +1,6 @@
 import { type FixtureResponse, LLMock } from '@copilotkit/aimock';
 import { type Reply, type Script, readConversation } from './conversation.ts';
+import { contextScript } from './context-script.ts';
 import { expenseScript } from './expense-script.ts';
 import { tripScript } from './trip-script.ts';
 import { weatherScript } from './weather-script.ts';
@@ -11,7 +12,7 @@ export interface LocalModel {
   close(): Promise<void>;
 }
 
-const scripts: Script[] = [weatherScript, tripScript, expenseScript];
+const scripts: Script[] = [weatherScript, tripScript, expenseScript, contextScript];
 
 const unknown: Reply = {
   text: 'I am a script without a mind and know only the questions of the examples. Set MODEL, API_KEY and OPENAI_URL to ask a real model.',

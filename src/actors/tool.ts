@@ -4,6 +4,7 @@ import { isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
+import { isAsyncIterable, lastOf } from '../tools/last-value.ts';
 import type { RunTool } from '../tools/tool-middleware.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { toPlainJson } from '../tools/plain-json.ts';
@@ -43,25 +44,6 @@ export interface ToolOptions {
 }
 
 const settled = (result: CallResult, isRetryable = false): ToolOutcome => ({ type: 'result', result, isRetryable });
-
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-
-/** A stream of values: each is shown as progress, the last one is the result. */
-const lastOf = async (
-  values: AsyncIterable<unknown>,
-  show: (value: unknown) => void,
-  signal: AbortSignal,
-): Promise<unknown> => {
-  let last: unknown;
-  for await (const value of values) {
-    // Nobody waits for it any more: leaving the loop lets the tool clean up.
-    signal.throwIfAborted();
-    last = value;
-    show(value);
-  }
-  return last;
-};
 
 /** Rejects when the signal aborts, so that a tool that ignores it cannot hold its call. */
 const aborted = (signal: AbortSignal): Promise<never> =>

@@ -11,7 +11,7 @@ const clear = (message: Message): Message => {
       ? part
       : { ...part, output: { type: 'text' as const, value: cleared } },
   );
-  return { ...message, content };
+  return content.every((part, index) => part === message.content[index]) ? message : { ...message, content };
 };
 
 /** Puts a short note in place of old tool results; the calls stay. `keep` says what is not old yet. */

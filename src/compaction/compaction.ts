@@ -66,12 +66,14 @@ export const compaction = (options: CompactionOptions): Compaction => {
     const by: string[] = [];
     const errors: unknown[] = [];
     const calls: CompactionCall[] = [];
-    for (const { name, keep, sumUp } of strategies) {
+    for (const { name, keep, replace, sumUp } of strategies) {
       if (request.isTooLong !== true && !isTooLong()) break;
       const before = reaches.get(name);
       const from = before?.upTo ?? 0;
       const upTo = startOfKept(messages, keep);
       if (upTo <= from) continue;
+      if (replace !== undefined && messages.slice(from, upTo).every((message) => replace(message) === message))
+        continue;
       try {
         const firstSystem = messages.findIndex(({ role }) => role === 'system');
         const fresh = messages.slice(from, upTo).filter((message) => message !== messages[firstSystem]);

@@ -6,7 +6,7 @@ import type { Keep } from './keep.ts';
 export interface Strategy {
   name: string;
   keep: Keep;
-  /** An old message as it is sent. Must give the same object for the same message. */
+  /** An old message as it is sent; the message itself where it stays as it is. Must give the same object for the same message. */
   replace?(message: Message): Message;
   /** What is said in place of the old part: `fresh` has become old now, `before` was said of what was old already. */
   sumUp?(

@@ -143,6 +143,14 @@ describe('clearing results', () => {
     expect(results(messages)[0]).toBe(long);
   });
 
+  test('R49: where there is nothing to clear nothing is done', async () => {
+    const { by, memory } = await run(
+      [clearToolResults({ keep: { messages: 1 } })],
+      [user('q'), ...round('a', 'x'), ...talk(2)],
+    );
+    expect({ by, memory }).toEqual({ by: [], memory: undefined });
+  });
+
   test('R49: the same message is cleared to the same object, so that caches hold', async () => {
     const messages = [user('q'), ...round('a', 'x'.repeat(200)), ...round('b', 'y')];
     const { compact } = compaction({ when: { messages: 1 }, strategies: [clearToolResults({ keep: { rounds: 1 } })] });
