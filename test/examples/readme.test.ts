@@ -55,7 +55,7 @@ test.concurrent('all programs of the README run one after the other, and print w
 });
 
 test('every file that the README and the documents name is there', () => {
-  const names = ['sessions', 'approvals', 'limits', 'middleware', 'options', 'machine'];
+  const names = ['sessions', 'approvals', 'limits', 'middleware', 'options', 'machine', 'context', 'manual-mode'];
   const files = ['README.md', ...names.map((name) => `docs/${name}.md`)];
   const links = files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, link]) => String(link)),
