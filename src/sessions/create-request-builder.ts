@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import { hostOf } from '../actors/host.ts';
+import { hostOf, metadataOf } from '../actors/host.ts';
 import type { PreparedRequest } from '../actors/model.ts';
 import type { RequestNotes } from '../actors/request-notes.ts';
 import { AgentError } from '../errors.ts';
@@ -103,7 +103,12 @@ export const createRequestBuilder = (parts: RequestBuilderOptions): BuildRequest
     };
 
     if (compaction === undefined) return prepare();
-    const task = { compaction, context, conversation, model, signal };
+    const about = { sessionId: context.sessionId, metadata: metadataOf(agent) };
+    const ofTurn: ChatModel = {
+      name: model.name,
+      generate: (request, given) => model.generate(request, { ...about, ...given }),
+    };
+    const task = { compaction, context, conversation, model: ofTurn, signal };
     const first = await compactConversation(task);
     return {
       ...prepare(first),

@@ -29,6 +29,7 @@ const contextOf = (
   callCount: 1,
   messages,
   context,
+  metadata: {},
   signal,
   progress: nothing,
   endTurn: nothing,

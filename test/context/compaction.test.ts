@@ -221,6 +221,7 @@ describe('compaction (R49)', () => {
 
   test('R46, R49: the agent’s own model makes the summary with its middleware around it', async () => {
     const asked: (string | undefined)[] = [];
+    const sessions = new Set<string | undefined>();
     const model = scriptedModel(['a0', 'NOTES', 'a1']);
     const agent = createAgent({
       model,
@@ -230,6 +231,7 @@ describe('compaction (R49)', () => {
           ...next,
           generate: (request, options) => {
             asked.push(request.instructions?.slice(0, 9));
+            sessions.add(options.sessionId);
             return next.generate(request, options);
           },
         }),
@@ -240,6 +242,7 @@ describe('compaction (R49)', () => {
     await agent.run('q0', { session });
     await agent.run('q1', { session });
     expect(asked).toEqual(['Be short.', 'You write', 'Be short.']);
+    expect([...sessions]).toEqual([session.id]);
     expect(transcript(model.requests[2]?.messages ?? [])).toEqual([expect.stringContaining('NOTES'), 'user: q1']);
   });
 

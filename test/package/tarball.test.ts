@@ -135,7 +135,9 @@ test('the tarball holds the build, the licence and the changelog, and no source'
   expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
 });
 
-const forBrowsers = ['', '/openai', '/middleware', '/otel', '/compaction', '/inspector', '/sqlite'].map((path) => `agentchart${path}`);
+const forBrowsers = ['', '/openai', '/middleware', '/otel', '/compaction', '/inspector', '/sqlite'].map(
+  (path) => `agentchart${path}`,
+);
 
 test.each(forBrowsers)('esbuild bundles %s for the browser', async (specifier) => {
   const { errors, warnings } = await build({
