@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts';
 import { isJson, isPlainObject } from '../messages/json.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
-import { checkSessionId } from '../stores/session-id.ts';
+import { isSessionId } from '../stores/session-id.ts';
 import type { OpenOptions, RunOptions, StoredOpenOptions } from './agent.ts';
 import type { TurnRun } from './agent-middleware.ts';
 import type { AgentOptions } from './agent-options.ts';
@@ -149,6 +149,14 @@ const metadata: Bound = {
   holds: (value) => isPlainObject(value) && Object.values(value).every((item) => typeof item === 'string'),
 };
 
+const sessionId: Bound = {
+  says: 'a string of 1 to 1,000 characters, without NUL and without half a surrogate pair',
+  holds: isSessionId,
+};
+
+export const checkSessionId = (given: unknown, where: string): void =>
+  checkOne(given, sessionId, `${where}: the session id`);
+
 const openOptions = {
   context: { says: 'anything', holds: () => true },
   inspect: inspector,
@@ -156,7 +164,7 @@ const openOptions = {
 
 const runOptions = {
   ...openOptions,
-  session: either(isA('string'), isObject),
+  session: either(sessionId, isObject),
   signal: {
     says: 'an AbortSignal',
     holds: (value) => typeof value === 'object' && value !== null && 'addEventListener' in value,
@@ -171,7 +179,6 @@ const runOptions = {
 /** The same for what a caller sets for one turn. */
 export const checkRunOptions = (given: RunOptions, tools: AgentOptions['tools']): void => {
   checkGiven(given, runOptions, 'run');
-  if (typeof given.session === 'string') checkSessionId(given.session);
   checkToolChoice(given.toolChoice, namesOf(tools), 'run');
 };
 

@@ -10,11 +10,16 @@ import { wrapTurns } from './agent-middleware.ts';
 import { createAgentTool } from './agent-tool.ts';
 import { type RunnableSession, aroundTurns, innermost, withRun } from './around-turns.ts';
 import { assemble } from './assemble.ts';
-import { checkOpenOptions, checkOptions, checkRestoreOptions, checkRunOptions } from './check-options.ts';
+import {
+  checkOpenOptions,
+  checkOptions,
+  checkRestoreOptions,
+  checkRunOptions,
+  checkSessionId,
+} from './check-options.ts';
 import { type SessionSource, createSession } from './create-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { memoryStore } from '../stores/memory-store.ts';
-import { checkSessionId } from '../stores/session-id.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { storeAt } from '../stores/store-at.ts';
 import { createLiveSessions } from './live-sessions.ts';
@@ -78,7 +83,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const restore = (given: unknown, extra: OpenOptions): RunnableSession => {
     assertOpen();
     const document = readDocument(given);
-    checkSessionId(document.sessionId);
+    checkSessionId(document.sessionId, 'restore');
     // Memory is the process's own: the copy takes the place of the session that lives here.
     if (!store.durable) live.current(document.sessionId)?.detach();
     return start({ document, committed: joined(store, document) }, extra);
@@ -139,7 +144,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         return session.run(messages, { ...givenOf(given), signal });
       }),
     open: async (id = newId(), extra = {}) => {
-      checkSessionId(id);
+      checkSessionId(id, 'open');
       checkOpenOptions(extra);
       const { readOnly, at } = extra;
       if (readOnly === true || at !== undefined) {

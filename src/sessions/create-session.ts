@@ -13,7 +13,7 @@ import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { Authorize } from './agent-options.ts';
-import { checkCallId, checkSendOptions, checkStopReason } from './check-options.ts';
+import { checkCallId, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
 import { createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
@@ -28,7 +28,6 @@ import type { Committed } from './next-commit.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 import { restoreActor } from './restore-actor.ts';
 import { statusOf } from './session-status.ts';
-import { checkSessionId } from '../stores/session-id.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { watchTransitions } from './transitions.ts';
 import { failedTurn } from './turn-error.ts';
@@ -304,7 +303,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     events: () => session.read(),
     fork: async ({ at, id = newId() } = {}) => {
-      checkSessionId(id);
+      checkSessionId(id, 'fork');
       await journal.idle();
       return source.fork(at === undefined ? session.toJSON() : await documentAt(store, session.id, at), id);
     },

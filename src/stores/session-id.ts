@@ -10,6 +10,8 @@ const problemOf = (id: unknown): string | undefined => {
   return id.isWellFormed() ? undefined : 'contains half a surrogate pair';
 };
 
+export const isSessionId = (id: unknown): id is string => problemOf(id) === undefined;
+
 /**
  * Ids of sessions are data: well-formed text without NUL, of 1 to 1,000 characters (as `length` counts them). Throws
  * `invalid-option` for anything else; every method of a store asks it before it looks anything up.

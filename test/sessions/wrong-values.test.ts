@@ -73,11 +73,13 @@ describe('calls of agents and sessions', () => {
     [
       'open 42',
       () => agent.open(wrong(42)),
-      /^open: the session id must be a string of 1 to 1,000 characters, got 42$/,
+      /^open: the session id must be a string of 1 to 1,000 characters, without NUL .*, got 42$/,
     ],
     ['open {}', () => agent.open(wrong({})), /^open: the session id must be a string/],
-    ['open empty', () => agent.open(''), /^open: the session id must be a string of 1 to 1,000 characters, got ""$/],
+    ['open empty', () => agent.open(''), /^open: the session id must be a string of 1 to 1,000 characters.*, got ""$/],
     ['open long', () => agent.open('x'.repeat(1001)), /^open: the session id .{1,300}$/],
+    ['open NUL', () => agent.open('a\0b'), /^open: the session id must be .* without NUL/],
+    ['open half a pair', () => agent.open('a\ud83d'), /^open: .* without half a surrogate pair/],
     ['run in empty', () => agent.run('x', { session: '' }), /^run: option "session" must be a string of 1/],
     ['restore', () => agent.restore('{}', wrong(null)), /^restore: options must be an object, got null$/],
     ['asTool', () => agent.asTool(wrong(undefined)), /^asTool: the options must be an object, got undefined$/],
@@ -101,7 +103,7 @@ describe('calls of agents and sessions', () => {
     await expect((async () => give())()).rejects.toEqual(refusal(message));
   });
 
-  test.each(['../../x', '🎉', 'a\0b', '__proto__', 'x'.repeat(1000)])('the id %j is data', async (id) => {
+  test.each(['../../x', '🎉', 'a\\0b', '__proto__', 'x'.repeat(1000)])('the id %j is data', async (id) => {
     const own = createAgent({ model: scriptedModel(['one', 'two']) });
     await own.run('hi', { session: id });
     await using session = await own.open(id);
