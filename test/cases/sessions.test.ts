@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/documents/document.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -12,7 +11,7 @@ import { results, transcript } from '../support/transcript.ts';
 
 const gate = toolOf('gate', () => 'gate ran', { needsApproval: true });
 
-/** A store whose saves end when the test says so. */
+/** A store whose commits end when the test says so. */
 const slowStore = () => {
   const inner = memoryStore();
   const waiting: PromiseWithResolvers<void>[] = [];
@@ -20,15 +19,14 @@ const slowStore = () => {
   let isOpen = false;
   const store: SessionStore = {
     ...inner,
-    save: async (document) => {
-      const text = JSON.stringify(document);
+    commit: async (commit) => {
       begun.resolve();
       if (!isOpen) {
         const gateway = Promise.withResolvers<void>();
         waiting.push(gateway);
         await gateway.promise;
       }
-      await inner.save(JSON.parse(text) as SessionDocument);
+      await inner.commit(commit);
     },
   };
   return {
@@ -103,8 +101,8 @@ inBothModes('one session, many users', (run) => {
     expect(isOver).toBe(false);
     slow.open();
     await running;
-    const document = await slow.store.load('s');
-    expect(transcript(agent.restore(document as SessionDocument).messages)).toEqual(['user: go', 'assistant: done']);
+    const stored = await agent.open('s', { readOnly: true });
+    expect(transcript(stored.messages)).toEqual(['user: go', 'assistant: done']);
   });
 
   test('B130: nor is a run that waits for somebody, or one that was aborted', async () => {
@@ -123,26 +121,31 @@ inBothModes('one session, many users', (run) => {
     expect(over).toEqual([]);
     slow.open();
     await Promise.all([waiting, aborted]);
-    for (const id of ['a', 'b']) expect(await slow.store.load(id)).toMatchObject({ sessionId: id });
-    const saidStopped = await slow.store.load('b');
-    expect(results(agent.restore(saidStopped as SessionDocument).messages)).toEqual([
-      expect.stringMatching(/was stopped/),
-    ]);
+    const kept = await slow.store.list();
+    expect(kept.map(({ sessionId, status, pending }) => ({ sessionId, status, pending }))).toEqual(
+      expect.arrayContaining([
+        { sessionId: 'a', status: 'waiting', pending: 1 },
+        { sessionId: 'b', status: 'settled', pending: 0 },
+      ]),
+    );
+    const stopped = await agent.open('b', { readOnly: true });
+    expect(results(stopped.messages)).toEqual([expect.stringMatching(/was stopped/)]);
   });
 });
 
 test('B130: saves of one session reach the store in the order in which they were made', async () => {
+  const revisions: number[] = [];
   const texts: string[] = [];
   const gates: (() => void)[] = [];
+  const inner = memoryStore();
   const store: SessionStore = {
-    durable: false,
-    load: async () => undefined,
-    delete: async () => undefined,
-    save: async (document) => {
-      const { messages } = (document.snapshot as { context: { messages: unknown[] } }).context;
-      // The first save takes longer than those after it.
+    ...inner,
+    commit: async (commit) => {
+      // The first commit takes longer than those after it.
       if (gates.length === 0) await new Promise<void>((resolve) => gates.push(resolve));
-      texts.push(`${messages.length} messages`);
+      revisions.push(commit.summary.revision);
+      texts.push(`${commit.summary.messages} messages`);
+      await inner.commit(commit);
     },
   };
   const agent = createAgent({ model: scriptedModel(['one', 'two']), store });
@@ -153,6 +156,8 @@ test('B130: saves of one session reach the store in the order in which they were
   await session[Symbol.asyncDispose]();
   expect(texts.at(-1)).toBe('4 messages');
   expect(texts).toEqual(texts.toSorted());
+  expect(revisions).toEqual(revisions.map((_, index) => index + 1));
+  expect(JSON.parse(`[${(await store.read('s'))?.messages.join(',')}]`)).toEqual(session.messages);
 });
 
 describe('B134: a document is the same after every load and save', () => {
@@ -261,7 +266,7 @@ describe('B136: what a document keeps', () => {
 });
 
 test('B137: an id is data, whatever it looks like; two ids are two sessions', async () => {
-  const paths = ['../../etc/x', '/abs', 'a/b', 'a\\b', '..\\x', 'C:x', '.', '..', 'a\u0000b', 'CON', 'a%2f..%2fb'];
+  const paths = ['../../etc/x', '/abs', 'a/b', 'a\\b', '..\\x', 'C:x', '.', '..', 'a\\u0000b', 'CON', 'a%2f..%2fb'];
   const words = ['\u00e9', 'e\u0301', 'A', 'a', '__proto__', 'constructor', 'toString', 'x'.repeat(300)];
   const ids = [...paths, ...words];
   const store = memoryStore();
@@ -277,8 +282,9 @@ test('B137: an id is data, whatever it looks like; two ids are two sessions', as
     expect(transcript(session.messages)).toEqual(['user: go', `assistant: answer ${index}`]);
   }
   await store.delete('a');
-  expect(await store.load('a')).toBeUndefined();
-  expect(await store.load('A')).toBeDefined();
+  expect(await store.read('a')).toBeUndefined();
+  expect(await store.read('A')).toBeDefined();
+  await expect(other.open('a\u0000b')).rejects.toMatchObject({ code: 'invalid-option' });
 });
 
 inBothModes('texts that are not whole', (run) => {
@@ -327,7 +333,7 @@ describe('B140: large results', () => {
   test('a turn late in a long session asks the model with the whole history and costs about what an early one costs', async () => {
     const answers = Array.from({ length: 400 }, (_, index) => `answer ${index} ${'y'.repeat(200)}`);
     const model = scriptedModel(answers);
-    const session = await createAgent({ model, store: { ...memoryStore(), save: async () => undefined } }).open();
+    const session = await createAgent({ model, store: { ...memoryStore(), commit: async () => undefined } }).open();
     for (const [index] of answers.entries()) {
       await session.send(`message ${index} ${'x'.repeat(200)}`);
       await session.settled();

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { waitFor } from 'xstate';
 import { AgentError } from '../../src/errors.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
+import type { SessionStore } from '../../src/stores/store.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { TurnError } from '../../src/sessions/turn-error.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -382,11 +383,13 @@ describe('sessions', () => {
           return calls(call('counted'));
         },
       ]);
-      const store = {
-        ...memoryStore(),
+      const inner = memoryStore();
+      const store: SessionStore = {
+        ...inner,
         durable: true,
-        save: async () => {
+        commit: async (commit) => {
           if (isFull) throw new Error('disk full');
+          await inner.commit(commit);
         },
       };
       const counted = toolOf('counted', () => {
@@ -394,7 +397,10 @@ describe('sessions', () => {
         runs += 1;
       });
       const agent = createAgent({ model, tools: [counted], store });
-      await expect(agent.run('hello')).rejects.toMatchObject({ message: expect.stringContaining('disk full') });
+      await expect(agent.run('hello')).rejects.toMatchObject({
+        code: 'store-error',
+        message: expect.stringContaining('disk full'),
+      });
       expect(model.requests).toHaveLength(when === 'before' ? 0 : 1);
       expect(runs).toBe(when === 'tool' ? 1 : 0);
     },

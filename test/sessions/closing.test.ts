@@ -1,25 +1,21 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/actors/alarm.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
-import type { SessionDocument } from '../../src/documents/document.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { runFile } from '../support/process.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
 
-/** A store whose saves wait until they are let through. */
+/** A store whose commits wait until they are let through. */
 const gatedStore = (): { store: SessionStore; open: () => void } => {
-  const { load, save, delete: remove } = memoryStore();
+  const inner = memoryStore();
   const gate = Promise.withResolvers<void>();
   const store: SessionStore = {
-    durable: false,
-    load,
-    delete: remove,
-    save: async (document: SessionDocument) => {
-      const copy = structuredClone(document);
+    ...inner,
+    commit: async (commit) => {
       await gate.promise;
-      await save(copy);
+      await inner.commit(commit);
     },
   };
   return { store, open: gate.resolve };
@@ -81,18 +77,16 @@ test('the document of a closed session is the one with which it was closed', asy
 
 test('a store that cannot keep the state before a model call fails the turn with what it says, and the model is not asked', async () => {
   const model = scriptedModel([]);
-  const { load, delete: remove } = memoryStore();
   const store: SessionStore = {
+    ...memoryStore(),
     durable: true,
-    load,
-    delete: remove,
-    save: async () => {
+    commit: async () => {
       throw new Error('disk full');
     },
   };
-  await expect(createAgent({ model, store }).run('hello')).rejects.toMatchObject({
+  await expect(createAgent({ model, store }).run('hello', { session: 's' })).rejects.toMatchObject({
     code: 'store-error',
-    message: 'disk full',
+    message: 'session "s" could not be stored: disk full; the store has it as it was before',
   });
   model.assertFinished();
 });
