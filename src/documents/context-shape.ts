@@ -39,10 +39,10 @@ const errorData: Shape = objectOf({
 export const messages: Shape = (value, path) => {
   if (!Array.isArray(value)) return listOf(anything)(value, path);
   const found = value.length === 0 ? undefined : takenBy(checkMessages)(value, path);
-  return found === undefined ? undefined : `${path}: ${found}`;
+  return found === undefined ? undefined : found.replace(/^messages/, path);
 };
 
-const reply: Shape = (value, path) => {
+export const reply: Shape = (value, path) => {
   const found = messages([value], path);
   return found ?? objectOf({ role: oneOf('assistant') })(value, path);
 };
@@ -176,9 +176,9 @@ const turn = objectOf({
   untold: optional(flag),
 });
 
+/** Without its messages: nothing else is as long. */
 export const agentContext = objectOf({
   sessionId: text,
-  messages,
   reply: nullable(modelReply),
   failure: nullable(failure),
   round: nullable(objectOf({ reply, calls: listOf(callRecord) })),
@@ -201,6 +201,7 @@ export const agentContext = objectOf({
       reason: optional(text),
       by: optional(text),
       edited: optional(flag),
+      digest: optional(text),
       remembered: optional(objectOf({ input: optional(text) })),
     }),
   ),
@@ -240,34 +241,20 @@ const question = objectOf({
   reason: optional(text),
   refusedEdit: optional(text),
 });
-const at = objectOf({ at: nullable(count) });
-const ofSession = objectOf({ sessionId: text });
 
-/** What the effects of the charts were given, and what they had come to where nobody had taken it yet. */
-const effects: Readonly<Record<string, { input: Shape; known: Shape }>> = {
-  alarm: { input: at, known: at },
-  model: {
-    input: objectOf({ sessionId: text, model: whole }),
-    known: byType({
-      reply: { reply: modelReply, model: text, notes: optional(notes) },
-      error: { error: failure, model: text, notes: optional(notes) },
-    }),
-  },
-  checkOutput: { input: ofSession, known: byType({ fits: {}, unfit: { issues: listOf(text) } }) },
-  stopWhen: { input: ofSession, known: objectOf({ stop: flag }) },
-  check: {
-    input: objectOf({ call: callSpec, sessionId: text, isDecided: flag }),
-    known: byType({ settled: { result: callResult }, ask: { question }, ready: { isChecked: flag, inputHash: text } }),
-  },
-  tool: {
-    input: objectOf({ call: callSpec, sessionId: text, isChecked: flag, attempt: count }),
-    known: byType({ result: { result: callResult, isRetryable: flag }, ask: { question } }),
-  },
+/** What the effects of the charts had come to where nobody had taken it yet. */
+const outcomes: Readonly<Record<string, Shape>> = {
+  alarm: objectOf({ at: nullable(count) }),
+  model: byType({
+    reply: { reply: modelReply, model: text, notes: optional(notes) },
+    error: { error: failure, model: text, notes: optional(notes) },
+  }),
+  checkOutput: byType({ fits: {}, unfit: { issues: listOf(text) } }),
+  stopWhen: objectOf({ stop: flag }),
+  check: byType({ settled: { result: callResult }, ask: { question }, ready: { isChecked: flag, inputHash: text } }),
+  tool: byType({ result: { result: callResult, isRetryable: flag }, ask: { question } }),
 };
 
 /** Of an effect of a kind that is not ours nothing is known. */
-export const effectOf = (src: string): Shape => {
-  const effect = Object.hasOwn(effects, src) ? effects[src] : undefined;
-  if (effect === undefined) return objectOf({ status: oneOf('active') });
-  return objectOf({ status: oneOf('active'), input: effect.input, known: optional(effect.known) });
-};
+export const outcomeOf = (src: string): Shape =>
+  Object.hasOwn(outcomes, src) ? optional(outcomes[src] ?? anything) : anything;

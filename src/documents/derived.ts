@@ -3,7 +3,8 @@ import { type CallRecord, type Round, pendingOf, specsOf } from '../machines/rou
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import type { Turn } from '../machines/turn.ts';
 import { type Message, callsOf, partsOf, textOf } from '../messages/message.ts';
-import type { CallResult, CallSpec, NestedState } from '../tools/call.ts';
+import type { JsonValue } from '../messages/json.ts';
+import type { CallNeeds, CallPhase, CallResult, CallSpec, NestedState } from '../tools/call.ts';
 
 // What a part of a session most likely is, going by the other parts: stored is only how it differs.
 
@@ -15,7 +16,7 @@ export const likelyCall = (record: CallRecord, call: CallSpec, sessionId: string
     call,
     sessionId,
     phase,
-    input: waiting?.input ?? edited ?? call.input,
+    input: call.input,
     isChecked: false,
     inputHash: waiting?.inputHash ?? '',
     isDecided: false,
@@ -27,6 +28,28 @@ export const likelyCall = (record: CallRecord, call: CallSpec, sessionId: string
     ...(record.result === undefined ? {} : { result: result as CallResult }),
   };
 };
+
+/**
+ * The same where the call knows more than its round: `waiting` is kept after the decision, `edited` from it on, and what runs follows from both.
+ */
+export const withOwn = (
+  likely: ToolCallContext,
+  own: { phase: CallPhase; waiting?: CallNeeds | undefined; edited?: JsonValue | undefined },
+): ToolCallContext => {
+  const { waiting, edited, phase } = own;
+  const { call } = likely;
+  const asked = waiting?.input ?? call.input;
+  const isAsked = edited === undefined || phase === 'awaiting-decision' || phase === 'validating';
+  return {
+    ...likely,
+    ...(waiting === undefined || likely.waiting !== undefined ? {} : { waiting: likelyWaiting(call) }),
+    ...(edited === undefined || likely.edited !== undefined ? {} : { edited: asked as JsonValue }),
+    input: isAsked ? asked : edited,
+  };
+};
+
+/** What a call waited for, where its round does not say it any more. */
+export const likelyWaiting = ({ input }: CallSpec): CallNeeds => ({ input }) as CallNeeds;
 
 /** What the round gives to each of its calls. */
 export const callSpecs = (round: Round, turn: Turn): ReadonlyMap<string, CallSpec> =>

@@ -1,11 +1,13 @@
-import type { AnyActorRef, AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyActorRef, AnyStateMachine } from 'xstate';
 import { AgentError, isInstance } from '../errors.ts';
 import { type Message } from '../messages/message.ts';
 import { isPlainObject } from '../messages/json.ts';
 import type { Trust } from './check-context.ts';
-import { agentProblem } from './check-snapshot.ts';
+import { agentProblem } from './check-agent.ts';
+import { storedAgent } from './check-stored.ts';
+import { messages as messagesShape } from './context-shape.ts';
 import { migrated } from './migrations.ts';
-import { type AgentSnapshot, readAgent } from './read-agent.ts';
+import { type AgentSnapshot, Misfit, readAgent } from './read-agent.ts';
 import type { StoredAgent } from './stored-agent.ts';
 import { messagesOf, seeActor, writeAgent } from './write-agent.ts';
 
@@ -133,15 +135,10 @@ export const snapshotOf = (
   { sessionId, messages, state }: Pick<SessionDocument, 'sessionId' | 'messages' | 'state'>,
   trust: Trust = 'nothing',
 ): AgentSnapshot => {
-  const missing = unknownStates(machine, state.state);
-  if (missing.length > 0) {
-    throw new AgentError(
-      'incompatible-document',
-      `session "${sessionId}" is in a state that does not exist here: ${missing.join(', ')}; open it with the version of the agent that wrote it`,
-    );
-  }
+  const shape = (trust === 'messages' ? undefined : messagesShape(messages, 'messages')) ?? storedAgent(state, 'state');
+  if (shape !== undefined) throw invalid(shape);
   const snapshot = read(machine, { sessionId, messages, state });
-  const problem = agentProblem(snapshot, trust);
+  const problem = agentProblem(snapshot, undefined, trust);
   if (problem !== undefined) throw invalid(problem);
   return snapshot;
 };
@@ -154,84 +151,25 @@ const read = (
     return readAgent(machine, state, { sessionId, messages });
   } catch (error) {
     if (isInstance(error, AgentError)) throw error;
+    if (error instanceof Misfit) throw invalid(error.message);
     throw invalid(`its parts do not fit each other: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
-const childrenOf = (stored: unknown): Record<string, unknown> =>
-  isPlainObject(stored) && isPlainObject(stored['children']) ? stored['children'] : {};
-
-/** What charts start themselves, beside what their states invoke. */
-const isSpawned = (id: string, src: unknown, states: readonly string[]): boolean =>
-  (src === 'toolCall' && states.some((state) => state === 'acting' || state === 'awaiting-approval')) ||
-  (id === 'deadline' && src === 'alarm') ||
-  (id === 'agent' && String(src).startsWith('agent:'));
-
-/** A state whose actors are missing would wait for ever; one with others would hear what it did not ask for. */
-const actorProblem = (stored: unknown, live: AnyActorRef, path: string): string | undefined => {
-  const { _nodes: nodes, children: actors } = live.getSnapshot() as {
-    _nodes?: AnyStateNode[];
+/** XState tells of a snapshot that it cannot restore only by the status of what it makes of it. */
+export const checkRestored = (actor: AnyActorRef): void => {
+  const { status, error, children, context } = actor.getSnapshot() as {
+    status: string;
+    error?: unknown;
     children?: Record<string, AnyActorRef>;
+    context?: { sessionId?: string };
   };
-  if (nodes === undefined) return undefined;
-  const open = nodes.find((node) => node.type === 'compound' && !nodes.some(({ parent }) => parent === node));
-  if (open !== undefined) return `"${path}.value" ends at "${open.key}", which has states of its own`;
-  const children = childrenOf(stored);
-  const sources = new Map(
-    Object.entries(children).map(([id, child]) => [id, isPlainObject(child) ? child['src'] : '']),
-  );
-  for (const { id, src } of nodes.flatMap(({ invoke }) => invoke)) {
-    if (sources.get(id) !== src) return `"${path}.children.${id}" is not the actor that its state has at work`;
-    sources.delete(id);
-  }
-  const states = nodes.map(({ key }) => key);
-  for (const [id, src] of sources)
-    if (!isSpawned(id, src, states)) return `"${path}.children.${id}" has no place in its state`;
-  for (const [id, child] of Object.entries(children)) {
-    const actor = actors?.[id];
-    const inside = isPlainObject(child) ? child['snapshot'] : undefined;
-    const found = actor === undefined ? undefined : actorProblem(inside, actor, `${path}.children.${id}.snapshot`);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
-
-/** XState drops silently what it does not know: a child of an unknown kind, a state that is gone. Here that is an error. */
-export const checkRestored = (actor: AnyActorRef, snapshot: AgentSnapshot): void => {
-  const { sessionId } = snapshot.context;
-  const refuse = (what: string, cause?: unknown): never => {
+  if (status === 'error') {
     throw new AgentError(
       'incompatible-document',
-      `session "${sessionId}" does not fit this agent: ${what}; open it with the version of the agent that wrote it`,
-      cause === undefined ? undefined : { cause },
+      `session "${String(context?.sessionId)}" does not fit this agent: "${actor.id}" cannot be restored; open it with the version of the agent that wrote it`,
+      { cause: error },
     );
-  };
-  const compare = (stored: unknown, live: AnyActorRef, what: string): void => {
-    const restored = live.getSnapshot() as { status: string; error?: unknown; children?: Record<string, AnyActorRef> };
-    if (restored.status === 'error') refuse(`${what} cannot be restored`, restored.error);
-    const children = childrenOf(stored);
-    for (const [id, child] of Object.entries(children)) {
-      const found = Object.hasOwn(restored.children ?? {}, id) ? restored.children?.[id] : undefined;
-      if (found === undefined) return refuse(`its child actor "${id}" is of a kind that does not exist here`);
-      compare(isPlainObject(child) ? child['snapshot'] : undefined, found, `the state of its child actor "${id}"`);
-    }
-  };
-  compare(snapshot, actor, 'its state');
-  const unfit = actorProblem(snapshot, actor, 'snapshot');
-  if (unfit !== undefined) throw invalid(unfit);
-};
-
-/** The states of a stored value that a machine does not have: `resolveState` would throw on them with less to say. */
-const unknownStates = (machine: AnyStateMachine, value: unknown): string[] => {
-  const missing: string[] = [];
-  const walk = (states: Record<string, { states: unknown }>, part: unknown, path: string): void => {
-    const entries = typeof part === 'string' ? [[part, undefined]] : Object.entries(isPlainObject(part) ? part : {});
-    for (const [key, inner] of entries) {
-      const state = Object.hasOwn(states, String(key)) ? states[String(key)] : undefined;
-      if (state === undefined) missing.push(`${path}${String(key)}`);
-      else if (inner !== undefined) walk(state.states as typeof states, inner, `${path}${String(key)}.`);
-    }
-  };
-  walk(machine.root.states as Record<string, { states: unknown }>, value, '');
-  return missing;
+  }
+  for (const child of Object.values(children ?? {})) checkRestored(child);
 };

@@ -1,5 +1,6 @@
 import type { StateValue } from 'xstate';
-import { isPlainObject } from '../messages/json.ts';
+import { digest } from '../machines/digest.ts';
+import { canonicalJson, isPlainObject } from '../messages/json.ts';
 import { type Seen, messagesOf, writeAgent } from './write-agent.ts';
 
 type Fields = Record<string, unknown>;
@@ -9,12 +10,33 @@ const fieldsOf = (value: unknown, path: string): Fields => {
   return value;
 };
 
+/** Version 1 kept with a decision what the history has as well. */
+const withDigests = (context: unknown): unknown => {
+  if (!isPlainObject(context) || !Array.isArray(context['decisions'])) return context;
+  const ofAgent = String(context['callPrefix']).length;
+  const decisions = context['decisions'].map((decision: unknown) => {
+    const { input, output, reason, ...rest } = fieldsOf(decision, 'decisions');
+    const { remembered } = rest;
+    const given = output === undefined ? input : output;
+    const isInside = String(rest['callId']).slice(ofAgent).includes('-');
+    return {
+      ...rest,
+      ...(given === undefined ? {} : { digest: digest(canonicalJson(given)) }),
+      ...(isInside ? { input, output, reason } : {}),
+      ...(isPlainObject(remembered) && typeof remembered['input'] === 'string'
+        ? { remembered: { input: digest(remembered['input']) } }
+        : {}),
+    };
+  });
+  return { ...context, decisions };
+};
+
 const see = (src: unknown, given: unknown, path: string): Seen => {
   const { value, context, children = {}, input, known } = fieldsOf(given, path);
   return {
     src: String(src),
     value: value as StateValue,
-    context,
+    context: withDigests(context),
     children: Object.fromEntries(
       Object.entries(fieldsOf(children, `${path}.children`)).map(([id, child]) => {
         const at = `${path}.children.${id}`;

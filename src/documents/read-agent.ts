@@ -4,16 +4,21 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import { resultOf } from '../machines/turn-result.ts';
-import { applied } from './change.ts';
+import { stateNames } from './check-states.ts';
 import { callSpecs, likelyCall } from './derived.ts';
+import { readCallContext } from './read-call-context.ts';
 import { type Known, readContext, withinCall } from './read-context.ts';
 import type { StoredAgent, StoredCall } from './stored-agent.ts';
 
 /** What XState restores an agent from. */
-export type AgentSnapshot = Record<string, unknown> & { context: AgentContext };
+export interface AgentSnapshot extends Record<string, unknown> {
+  value: StateValue;
+  context: AgentContext;
+  children: Record<string, Persisted>;
+}
 
 /** An actor as XState persists it. */
-interface Persisted {
+export interface Persisted {
   src: string;
   snapshot: Record<string, unknown>;
   syncSnapshot: boolean;
@@ -24,6 +29,21 @@ const persisted = (src: string, snapshot: Record<string, unknown>): Persisted =>
   snapshot,
   syncSnapshot: false,
 });
+
+/** Parts of a document that do not fit each other; the message says which. */
+export class Misfit extends Error {}
+
+/** Nothing is resolved to some state that is there: a state that is gone, or one that is not whole, is told. */
+const checkState = (machine: AnyStateMachine, value: StateValue, path: string): void => {
+  const { missing, open } = stateNames(machine, value);
+  if (missing.length > 0) {
+    throw new AgentError(
+      'incompatible-document',
+      `the session is in a state that does not exist here: "${path}" is ${missing.join(', ')}; open it with the version of the agent that wrote it`,
+    );
+  }
+  if (open.length > 0) throw new Misfit(`"${path}" ends at "${open.join(', ')}", which has states of its own`);
+};
 
 /** The actors that the active states of a chart have at work, each with the input that the chart gives it. */
 const invoked = (
@@ -62,15 +82,15 @@ const readCall = (
   likely: ToolCallContext,
   inside: AgentSnapshot | undefined,
 ): Persisted => {
-  const context = change === undefined ? likely : applied(likely, change);
+  const context = readCallContext(change, likely);
   const children = invoked(chart, state, context, known);
   if (inside !== undefined) children['agent'] = persisted(`agent:${likely.call.tool}`, inside);
   return persisted('toolCall', { status: 'active', value: state, context, children, historyValue: {} });
 };
 
-const callIn = (round: Round | null, callId: string): CallRecord => {
+const callIn = (round: Round | null, callId: string, path: string): CallRecord => {
   const record = round?.calls.find((each) => each.callId === callId);
-  if (record === undefined) throw new TypeError(`its call "${callId}" is no call of its open round`);
+  if (record === undefined) throw new Misfit(`"${path}.calls.${callId}" is no call of the open round`);
   return record;
 };
 
@@ -79,16 +99,27 @@ const readInside = (
   { callId, tool }: CallRecord,
   agent: StoredCall['agent'] & {},
   sessionId: string,
+  path: string,
 ): AgentSnapshot =>
   readAgent(
     chartOf(chart, `agent:${tool}`, `the tool "${tool}" of call ${callId}`),
     agent,
     withinCall(callId, agent, sessionId),
+    `${path}.calls.${callId}.agent`,
   );
 
-/** Throws where the parts do not fit each other. What each part is, is checked by those who look at the snapshot. */
-export const readAgent = (machine: AnyStateMachine, stored: StoredAgent, known: Known): AgentSnapshot => {
+/**
+ * Throws where the parts do not fit each other: `Misfit`, or `incompatible-document` where they are of another agent. What each part says
+ * is checked by those who look at the snapshot.
+ */
+export const readAgent = (
+  machine: AnyStateMachine,
+  stored: StoredAgent,
+  known: Known,
+  path = 'state',
+): AgentSnapshot => {
   const { sessionId } = known;
+  checkState(machine, stored.state, `${path}.state`);
   const calls = Object.entries(stored.calls ?? {});
   const chart = chartOf(machine, 'toolCall', 'its open round');
   const context = readContext(stored, known);
@@ -98,10 +129,11 @@ export const readAgent = (machine: AnyStateMachine, stored: StoredAgent, known: 
   if (stored.deadline !== undefined)
     children['deadline'] = persisted('alarm', { status: 'active', input: { at: stored.deadline } });
   for (const [callId, call] of calls) {
-    const record = callIn(round, callId);
+    const record = callIn(round, callId, path);
+    checkState(chart, call.state, `${path}.calls.${callId}.state`);
     const spec = specs?.get(callId);
-    if (spec === undefined) throw new TypeError(`its call "${callId}" is not in its reply`);
-    const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, sessionId);
+    if (spec === undefined) throw new Misfit(`"${path}.calls.${callId}" is not in the reply of its round`);
+    const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, sessionId, path);
     children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside);
   }
   const isClosed = stored.state === 'closed';

@@ -4,7 +4,7 @@ import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import type { Message } from '../messages/message.ts';
 import { type Change, difference } from './change.ts';
-import { askedInputs, callSpecs, likelyCall, likelyNested, likelyOutput, likelyResults } from './derived.ts';
+import { askedInputs, callSpecs, likelyCall, likelyNested, likelyOutput, likelyResults, withOwn } from './derived.ts';
 import type { StoredAgent, StoredCall } from './stored-agent.ts';
 
 /** An actor as it is looked at here: one that lives, or what XState had persisted of one. */
@@ -99,7 +99,7 @@ const writeContext = (
 };
 
 const writeCall = (call: Seen, likely: ToolCallContext): StoredCall => {
-  const context = difference(likely, call.context);
+  const context = difference(withOwn(likely, call.context as ToolCallContext), call.context);
   const inside = insideOf(call);
   const written = inside === undefined ? undefined : writeAgent(inside);
   const { callPrefix: _prefix, singleTurn: _single, ...rest } = written?.context ?? {};

@@ -9,6 +9,7 @@ import { type Message, type UserMessage } from '../messages/message.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { FinishReason, ModelReply } from '../models/chat-model.ts';
+import { digest } from './digest.ts';
 import { isWellFormed } from './outside-event.ts';
 import { type CallRecord, type Round, pendingOf } from './round.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
@@ -53,7 +54,7 @@ export interface Remembered {
   verdict: 'approve' | 'reject';
 }
 
-/** Who decided what, and when (R31). */
+/** Who decided what, and when (R31). What was said with it is in the history: it is not kept a second time. */
 export interface Decision {
   callId: string;
   tool: string;
@@ -61,14 +62,16 @@ export interface Decision {
   /** ms since 1970. */
   at: number;
   inputHash: string;
-  reason?: string;
   by?: string;
-  /** The arguments were edited; `input` is what they became. */
+  /** The arguments were edited. */
   edited?: boolean;
+  /** Of the edited arguments, or of the answer: tells whether a decision that comes again is the same. */
+  digest?: string;
+  /** Of a call inside an agent, whose history goes when it is done: the edited arguments, the answer, the reason of a rejection. */
   input?: JsonValue;
-  /** What somebody answered in the tool's place. */
   output?: JsonValue;
-  /** It holds for later calls; `input` as in `Remembered`. */
+  reason?: string;
+  /** It holds for later calls; `input` is the digest of that in `Remembered`. */
   remembered?: { input?: string };
 }
 
@@ -219,6 +222,22 @@ const decisions = {
 
 export const decisionOf = (event: DecisionEvent): Decision['decision'] => decisions[event.type];
 
+const saidWith = (event: DecisionEvent, isInside: boolean): Partial<Decision> => {
+  switch (event.type) {
+    case 'approval.granted': {
+      const { input } = event;
+      if (input === undefined) return {};
+      return { edited: true, digest: digest(canonicalJson(input)), ...(isInside ? { input } : {}) };
+    }
+    case 'approval.rejected':
+      return isInside && event.reason !== undefined ? { reason: event.reason } : {};
+    case 'call.result':
+      return { digest: digest(canonicalJson(event.output)), ...(isInside ? { output: event.output } : {}) };
+    default:
+      return event satisfies never;
+  }
+};
+
 /** Keeps who decided what (R31), and what is to hold for later calls (R28). */
 export const logDecision = (context: AgentContext, event: DecisionEvent, at: number): Partial<AgentContext> => {
   const call = pendingOf(context).find(({ callId }) => callId === event.callId);
@@ -231,9 +250,7 @@ export const logDecision = (context: AgentContext, event: DecisionEvent, at: num
     at,
     inputHash: call.inputHash,
     ...(event.by === undefined ? {} : { by: event.by }),
-    ...(event.type === 'approval.rejected' && event.reason !== undefined ? { reason: event.reason } : {}),
-    ...(event.type === 'approval.granted' && event.input !== undefined ? { edited: true, input: event.input } : {}),
-    ...(event.type === 'call.result' ? { output: event.output } : {}),
+    ...saidWith(event, call.path.length > 0),
   };
   // An agent inside a call remembers for itself.
   if (event.type === 'call.result' || event.remember === undefined || call.path.length > 0) {
@@ -242,10 +259,16 @@ export const logDecision = (context: AgentContext, event: DecisionEvent, at: num
   const verdict = event.type === 'approval.granted' ? 'approve' : 'reject';
   // An edit is what was approved; the arguments that it replaced are not.
   const edit = event.type === 'approval.granted' ? event.input : undefined;
-  const remembered = event.remember === 'tool' ? {} : { input: canonicalJson(edit === undefined ? call.input : edit) };
+  if (event.remember === 'tool') {
+    return {
+      decisions: [...context.decisions, { ...entry, remembered: {} }],
+      remembered: remember(context, { tool, verdict }),
+    };
+  }
+  const input = canonicalJson(edit === undefined ? call.input : edit);
   return {
-    decisions: [...context.decisions, { ...entry, remembered }],
-    remembered: remember(context, { tool, ...remembered, verdict }),
+    decisions: [...context.decisions, { ...entry, remembered: { input: digest(input) } }],
+    remembered: remember(context, { tool, input, verdict }),
   };
 };
 
@@ -260,7 +283,10 @@ export const withdrawDecision = (context: AgentContext, callId: string): Partial
     ...(remembered === undefined
       ? {}
       : {
-          remembered: context.remembered.filter(({ tool, input }) => tool !== taken.tool || input !== remembered.input),
+          remembered: context.remembered.filter(
+            ({ tool, input }) =>
+              tool !== taken.tool || (input === undefined ? undefined : digest(input)) !== remembered.input,
+          ),
         }),
   };
 };

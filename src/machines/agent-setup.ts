@@ -26,7 +26,7 @@ import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { LimitName } from './turn.ts';
 import { resultOf } from './turn-result.ts';
 
-const responseOf = ({ callId, decision, by, reason }: Decision): ChartEvent => ({
+const responseOf = ({ callId, decision, by }: Decision, reason?: string): ChartEvent => ({
   type: 'approval-response',
   callId,
   decision,
@@ -214,7 +214,8 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         enqueue.sendTo(owner, event);
         // An edit is told once its check has taken it; one inside an agent is checked down there.
         const isUnchecked = decided?.edited === true && owner === event.callId;
-        if (decided !== undefined && !isUnchecked) enqueue.emit(responseOf(decided));
+        const reason = event.type === 'approval.rejected' ? event.reason : undefined;
+        if (decided !== undefined && !isUnchecked) enqueue.emit(responseOf(decided, reason));
       }),
       cancelCall: enqueueActions(({ context, enqueue }, { callId }: { callId: string }) => {
         enqueue.sendTo(ownerOf(context.round, callId)?.callId ?? callId, { type: 'call.cancel', callId });

@@ -1,5 +1,6 @@
 import { AgentError } from '../errors.ts';
 import { type AgentContext, type Decision, decisionOf } from '../machines/agent-context.ts';
+import { digest } from '../machines/digest.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import { pendingOf } from '../machines/round.ts';
 import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
@@ -14,10 +15,14 @@ const waiting = (pending: readonly PendingCall[]): string =>
     : `calls that wait: ${pending.map(({ callId, tool }) => `${callId} (${tool})`).join(', ')}`;
 
 /** The same decision: the same verdict, edit and answer. A reason may be worded anew. */
-const isSame = ({ decision, input, output }: Decision, event: DecisionEvent): boolean =>
-  decision === decisionOf(event) &&
-  (event.type !== 'approval.granted' || canonicalJson(input) === canonicalJson(event.input)) &&
-  (event.type !== 'call.result' || canonicalJson(output) === canonicalJson(event.output));
+const isSame = (taken: Decision, event: DecisionEvent): boolean => {
+  const given =
+    event.type === 'approval.granted' ? event.input : event.type === 'call.result' ? event.output : undefined;
+  return (
+    taken.decision === decisionOf(event) &&
+    taken.digest === (given === undefined ? undefined : digest(canonicalJson(given)))
+  );
+};
 
 const text = isA('string');
 const remember = oneOf('tool', 'input');

@@ -28,7 +28,7 @@ export const restoreActor = (
   for (const context of contexts) setEnumerable(context, false);
   try {
     const actor = createActor(machine, { ...options, snapshot: snapshot as unknown as Snapshot<unknown> });
-    checkRestored(actor, snapshot);
+    checkRestored(actor);
     return actor;
   } finally {
     for (const context of contexts) setEnumerable(context, true);

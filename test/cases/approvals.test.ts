@@ -347,7 +347,7 @@ inBothModes('approvals', (run) => {
     expect(results(model.requests[1]?.messages ?? [])).toEqual([
       'Tool call invocation rejected. use the sandbox account',
     ]);
-    expect(later.actor.getSnapshot().context.decisions[0]?.reason).toBe('use the sandbox account');
+    expect(later.actor.getSnapshot().context.decisions).toMatchObject([{ callId: 'call_1_0', decision: 'rejected' }]);
   });
 
   test('B123: a call that ends the turn does not get past one that waits; both count once the round is whole', async () => {

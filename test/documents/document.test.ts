@@ -138,7 +138,7 @@ describe('a document that is not right', () => {
 
   test('with keys that set a prototype, at any depth', async () => {
     const text = JSON.stringify(await waiting());
-    for (const place of ['"context":{', '"turn":{', '{"format"', '"input":{', '"children":{']) {
+    for (const place of ['"context":{', '"turn":{', '{"format"', '"input":{', '"calls":{', '"state":{']) {
       const evil = place === '{"format"' ? '{"__proto__":{"a":1},"format"' : `${place}"__proto__":{"a":1},`;
       const given = text.replace(place, evil).replaceAll(',}', '}');
       refused(given, 'unsafe-document', '__proto__');
@@ -148,53 +148,34 @@ describe('a document that is not right', () => {
   });
 
   test.each([
-    ['a state that does not exist', 'value', 'nowhere', 'nowhere'],
-    ['an inner state that does not exist', 'value', { thinking: 'dreaming' }, 'thinking.dreaming'],
-    ['a state by the name of a method', 'value', 'constructor', 'constructor'],
-  ])('with %s', async (_, key, value, says) => {
-    refused(await changed(`snapshot.${key}`, value), 'incompatible-document', says);
+    ['a state that does not exist', 'nowhere', 'nowhere'],
+    ['an inner state that does not exist', { thinking: 'dreaming' }, 'thinking.dreaming'],
+    ['a state by the name of a method', 'constructor', 'constructor'],
+  ])('with %s', async (_, value, says) => {
+    refused(await changed('state.state', value), 'incompatible-document', says);
   });
 
   test.each([[3], [null], [[]], [{}], [{ thinking: 3 }], [{ thinking: {} }]])('with the state %j', async (value) => {
-    refused(await changed('snapshot.value', value), 'invalid-document', '"snapshot.value" is not a state');
-  });
-
-  test('with a child of an unknown kind, also inside a call', async () => {
-    refused(
-      await changed('snapshot.children.wake.src', 'other'),
-      'incompatible-document',
-      '"wake" is of a kind that does not exist',
-    );
-    refused(await changed('snapshot.children.call_1_1.src', 'other'), 'incompatible-document', 'call_1_1');
-    refused(
-      await changed('snapshot.children.call_1_1.snapshot.children.expiry.src', 'other'),
-      'incompatible-document',
-      'expiry',
-    );
-  });
-
-  test('with a call in a state that does not exist', async () => {
-    refused(await changed('snapshot.children.call_1_1.snapshot.value', 'nowhere'), 'incompatible-document', 'call_1_1');
-  });
-
-  test('with an open call whose actor is missing', async () => {
-    refused(await changed('snapshot.children.call_1_1'), 'invalid-document', 'call_1_1');
+    refused(await changed('state.state', value), 'invalid-document', '"state.state" is not a state');
   });
 
   test.each([
-    ['sessionId', 3],
-    ['messages', 'none'],
-    ['messages', [3]],
-    ['messages', [{ role: 'robot', content: 'hi' }]],
-    [
-      'messages',
-      [
-        {
-          role: 'tool',
-          content: [{ type: 'tool-result', toolCallId: 'x', toolName: 'F1', output: { type: 'text', value: '' } }],
-        },
-      ],
-    ],
+    ['that does not exist', 'nowhere', 'incompatible-document', 'nowhere'],
+    ['inside that does not exist', { running: 'away' }, 'incompatible-document', 'running.away'],
+    ['of no name', 3, 'invalid-document', 'state.calls.call_1_1.state'],
+    ['that is missing', undefined, 'invalid-document', 'state.calls.call_1_1.state'],
+    ['that is not whole', 'running', 'invalid-document', 'state.calls.call_1_1.state'],
+  ])('with a call in a state %s', async (_, value, code, says) => {
+    refused(await changed('state.calls.call_1_1.state', value), code, says);
+  });
+
+  test('with an open call that is missing, and one that is no call of its round', async () => {
+    refused(await changed('state.calls.call_1_1'), 'invalid-document', 'call_1_1');
+    refused(await changed('state.calls'), 'invalid-document', 'state.calls.call_1_0 is missing');
+    refused(await changed('state.calls.call_9_9', { state: 'queued' }), 'invalid-document', 'call_9_9');
+  });
+
+  test.each([
     ['inbox', {}],
     ['inbox', [null]],
     ['turn', 'first'],
@@ -209,29 +190,40 @@ describe('a document that is not right', () => {
     ['remembered', null],
     ['decisions', 'none'],
   ])('with the context %s = %j', async (key, value) => {
-    refused(await changed(`snapshot.context.${key}`, value), 'invalid-document', `context.*${key}|${key}`);
+    refused(await changed(`state.context.${key}`, value), 'invalid-document', `state\\.context\\.${key}`);
   });
 
   test.each([
-    'sessionId',
-    'messages',
-    'inbox',
-    'turn',
-    'round',
-    'lastRound',
-    'rounds',
-    'usage',
-    'modelCalls',
-    'remembered',
-    'decisions',
-  ])('without the context %s', async (key) => {
-    refused(await changed(`snapshot.context.${key}`), 'invalid-document', 'context');
+    ['sessionId', 3],
+    ['sessionId', undefined],
+    ['messages', undefined],
+    ['messages', 'none'],
+    ['messages', [3]],
+    ['messages', [{ role: 'robot', content: 'hi' }]],
+    [
+      'messages',
+      [
+        {
+          role: 'tool',
+          content: [{ type: 'tool-result', toolCallId: 'x', toolName: 'F1', output: { type: 'text', value: '' } }],
+        },
+      ],
+    ],
+  ])('with the %s %j', async (key, value) => {
+    refused(await changed(key, value), 'invalid-document', `"${key}"|document: messages`);
   });
 
-  test('without a context or a snapshot', async () => {
+  test.each(['inbox', 'turn', 'round', 'lastRound', 'rounds', 'usage', 'modelCalls', 'remembered', 'decisions'])(
+    'without the context %s',
+    async (key) => {
+      refused(await changed(`state.context.${key}`), 'invalid-document', `state\\.context\\.${key}`);
+    },
+  );
+
+  test('without a context or a state', async () => {
     for (const value of [undefined, null, 3, 'x', []]) {
-      refused(await changed('snapshot.context', value), 'invalid-document', 'snapshot.context');
-      refused(await changed('snapshot', value), 'invalid-document', 'snapshot');
+      refused(await changed('state.context', value), 'invalid-document', 'state\\.context');
+      refused(await changed('state', value), 'invalid-document', '"state"');
     }
   });
 });

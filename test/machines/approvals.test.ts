@@ -336,7 +336,7 @@ inBothModes('approvals', (run) => {
     const hashes = result.pending.map(({ inputHash }) => inputHash);
     expect(restored.actor.getSnapshot().context.decisions).toEqual([
       { callId: 'call_1_0', tool: 'a', decision: 'approved', at: 1000, by: 'ann', inputHash: hashes[0] },
-      { callId: 'call_1_1', tool: 'a', decision: 'rejected', at: 1005, by: 'bob', reason: 'no', inputHash: hashes[1] },
+      { callId: 'call_1_1', tool: 'a', decision: 'rejected', at: 1005, by: 'bob', inputHash: hashes[1] },
       {
         callId: 'call_1_2',
         tool: 'a',
@@ -344,9 +344,11 @@ inBothModes('approvals', (run) => {
         at: 1010,
         by: 'eve',
         inputHash: hashes[2],
-        output: 'by hand',
+        digest: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
     ]);
+    // What was said with them is in the history.
+    expect(results(restored.messages).slice(1)).toEqual(['Tool call invocation rejected. no', 'by hand']);
   });
 
   test('R3, R26/A18: a tool that needs approval and is not called changes nothing', async () => {

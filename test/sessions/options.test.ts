@@ -60,7 +60,10 @@ test.each([
   [{ autopilot: 'yes' }, /"autopilot" must be a boolean/],
   [{ stopWhen: true }, /"stopWhen" must be a function/],
   [{ name: 3 }, /"name" must be a string/],
-  [{ store: {} }, /"store" must be a path, or a SessionStore: durable \(true or false\) and the functions read, commit/],
+  [
+    { store: {} },
+    /"store" must be a path, or a SessionStore: durable \(true or false\) and the functions read, commit/,
+  ],
   [{ clock: {} }, /"clock" must be a Clock: an object with functions now, setTimeout and clearTimeout, got {}/],
   [{ limits: { maxToolCalls: 0.5 } }, /"limits.maxToolCalls" must be an integer ≥ 1, got 0.5/],
   [{ toolChoice: { tool: 'zzz' } }, /"toolChoice" names "zzz", which is none of the agent's tools; its tools: none/],

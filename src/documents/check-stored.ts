@@ -1,0 +1,45 @@
+import { isPlainObject } from '../messages/json.ts';
+import { messages, reply } from './context-shape.ts';
+import { type Shape, all, count, listOf, nullable, objectOf, optional, text } from './shape.ts';
+
+/** As XState writes the state of a chart: `done`, or `{ done: 'answered' }`. */
+const isStateValue = (value: unknown): boolean =>
+  typeof value === 'string' ||
+  (isPlainObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isStateValue));
+
+const state: Shape = (value, path) => {
+  if (value === undefined) return `"${path}" is missing`;
+  return isStateValue(value) ? undefined : `"${path}" is not a state`;
+};
+
+const mapOf =
+  (shape: Shape): Shape =>
+  (value, path) => {
+    const found = objectOf({})(value, path);
+    return found ?? objectOf(Object.fromEntries(Object.keys(value as object).map((key) => [key, shape])))(value, path);
+  };
+
+const callRecord = objectOf({ callId: text, tool: text });
+
+const agentFields = {
+  state,
+  // Of the context only what the rest is derived from: all of it is looked at once it is whole.
+  context: objectOf({
+    round: nullable(objectOf({ reply, calls: listOf(callRecord) })),
+    lastRound: listOf(callRecord),
+    turn: objectOf({}),
+    decisions: listOf(objectOf({})),
+  }),
+  deadline: optional(count),
+  calls: optional(mapOf((value, path) => storedCall(value, path))),
+  known: optional(objectOf({})),
+};
+
+const storedCall: Shape = objectOf({
+  state,
+  agent: optional((value, path) => all(objectOf(agentFields), objectOf({ messages }))(value, path)),
+  known: optional(objectOf({})),
+});
+
+/** Whether the parts are there that an agent is read from. */
+export const storedAgent: Shape = objectOf(agentFields);

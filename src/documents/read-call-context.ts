@@ -1,0 +1,31 @@
+import type { ToolCallContext } from '../machines/tool-call-context.ts';
+import { isPlainObject } from '../messages/json.ts';
+import { applied } from './change.ts';
+import { likelyWaiting, withOwn } from './derived.ts';
+
+const readKey = (change: Readonly<Record<string, unknown>>, key: string, likely: unknown): unknown => {
+  if (!Object.hasOwn(change, key)) return likely;
+  const inner = change[key];
+  return Array.isArray(inner) && inner[0] === '-' ? undefined : applied(likely, inner);
+};
+
+/** The context of a call, from its change and what its round says of it. */
+export const readCallContext = (change: unknown, likely: ToolCallContext): ToolCallContext => {
+  if (change === undefined) return withOwn(likely, likely);
+  if (!isPlainObject(change)) throw new TypeError(`the context of call "${likely.call.callId}" is no change`);
+  // What the rest of the change stands on comes first.
+  const { call } = likely;
+  const base = (key: string, fallback: unknown): unknown => (Object.hasOwn(change, key) ? fallback : undefined);
+  const phase = readKey(change, 'phase', likely.phase) as ToolCallContext['phase'];
+  const waiting = readKey(
+    change,
+    'waiting',
+    likely.waiting ?? base('waiting', likelyWaiting(call)),
+  ) as ToolCallContext['waiting'];
+  const edited = readKey(
+    change,
+    'edited',
+    likely.edited ?? base('edited', waiting?.input ?? call.input),
+  ) as ToolCallContext['edited'];
+  return applied(withOwn(likely, { phase, waiting, edited }), change) as ToolCallContext;
+};
