@@ -58,7 +58,11 @@ export const applied = (before: unknown, change: unknown): unknown => {
   const keys = keysOf(change);
   if (Array.isArray(before)) {
     const items = [...(before as unknown[])];
-    for (const key of keys) items[Number(key)] = applied(items[Number(key)], change[key]);
+    for (const key of keys) {
+      if (!Object.hasOwn(items, key) || key === 'length')
+        throw new TypeError('there is no such item that could change');
+      items[Number(key)] = applied(items[Number(key)], change[key]);
+    }
     return items;
   }
   if (keys.length === 0) return before;

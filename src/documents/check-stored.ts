@@ -1,6 +1,7 @@
 import { isPlainObject } from '../messages/json.ts';
+import type { Trust } from './check-context.ts';
 import { messages, reply } from './context-shape.ts';
-import { type Shape, all, count, listOf, nullable, objectOf, optional, text } from './shape.ts';
+import { type Shape, all, listOf, nullable, objectOf, optional, recordOf, text, time } from './shape.ts';
 
 /** As XState writes the state of a chart: `done`, or `{ done: 'answered' }`. */
 const isStateValue = (value: unknown): boolean =>
@@ -11,13 +12,6 @@ const state: Shape = (value, path) => {
   if (value === undefined) return `"${path}" is missing`;
   return isStateValue(value) ? undefined : `"${path}" is not a state`;
 };
-
-const mapOf =
-  (shape: Shape): Shape =>
-  (value, path) => {
-    const found = objectOf({})(value, path);
-    return found ?? objectOf(Object.fromEntries(Object.keys(value as object).map((key) => [key, shape])))(value, path);
-  };
 
 const callRecord = objectOf({ callId: text, tool: text });
 
@@ -30,8 +24,8 @@ const agentFields = {
     turn: objectOf({}),
     decisions: listOf(objectOf({})),
   }),
-  deadline: optional(count),
-  calls: optional(mapOf((value, path) => storedCall(value, path))),
+  deadline: optional(time),
+  calls: optional(recordOf((value, path) => storedCall(value, path))),
   known: optional(objectOf({})),
 };
 
@@ -41,5 +35,11 @@ const storedCall: Shape = objectOf({
   known: optional(objectOf({})),
 });
 
+const storedAgent: Shape = objectOf(agentFields);
+
 /** Whether the parts are there that an agent is read from. */
-export const storedAgent: Shape = objectOf(agentFields);
+export const partsProblem = (
+  { messages: list, state: stored }: { messages: unknown; state: unknown },
+  trust: Trust,
+): string | undefined =>
+  (trust === 'messages' ? undefined : messages(list, 'messages')) ?? storedAgent(stored, 'state');

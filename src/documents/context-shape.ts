@@ -17,6 +17,7 @@ import {
   recordOf,
   takenBy,
   text,
+  time,
   whole,
 } from './shape.ts';
 
@@ -73,7 +74,7 @@ const needs = {
   needs: oneOf('approval', 'result'),
   inputHash: text,
   reason: optional(text),
-  expiresAt: optional(count),
+  expiresAt: optional(time),
   refusedEdit: optional(text),
 };
 const callNeeds = objectOf(needs);
@@ -160,13 +161,13 @@ const turn = objectOf({
   usage,
   toolChanges,
   repeats: objectOf({ key: text, count }),
-  work: objectOf({ ms: count, since: optional(count) }),
+  work: objectOf({ ms: count, since: optional(time) }),
   options: turnOptions,
   request: objectOf({
     attempt: count,
     model: whole,
     emptyReplies: count,
-    retryAt: optional(count),
+    retryAt: optional(time),
     error: optional(errorData),
   }),
   finalizing: optional(limit),
@@ -196,7 +197,7 @@ export const agentContext = objectOf({
       callId: text,
       tool: text,
       decision: oneOf('approved', 'rejected', 'answered'),
-      at: count,
+      at: time,
       inputHash: text,
       reason: optional(text),
       by: optional(text),
@@ -228,7 +229,7 @@ export const callContext = objectOf({
   isDecided: flag,
   mayStart: flag,
   attempt: count,
-  retryAt: optional(count),
+  retryAt: optional(time),
   waiting: optional(callNeeds),
   nested: optional(nested),
   stopping: optional(objectOf({ reason: optional(text) })),
@@ -244,7 +245,7 @@ const question = objectOf({
 
 /** What the effects of the charts had come to where nobody had taken it yet. */
 const outcomes: Readonly<Record<string, Shape>> = {
-  alarm: objectOf({ at: nullable(count) }),
+  alarm: objectOf({ at: nullable(time) }),
   model: byType({
     reply: { reply: modelReply, model: text, notes: optional(notes) },
     error: { error: failure, model: text, notes: optional(notes) },

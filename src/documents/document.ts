@@ -4,8 +4,7 @@ import { type Message } from '../messages/message.ts';
 import { isPlainObject } from '../messages/json.ts';
 import type { Trust } from './check-context.ts';
 import { agentProblem } from './check-agent.ts';
-import { storedAgent } from './check-stored.ts';
-import { messages as messagesShape } from './context-shape.ts';
+import { partsProblem } from './check-stored.ts';
 import { migrated } from './migrations.ts';
 import { type AgentSnapshot, Misfit, readAgent } from './read-agent.ts';
 import type { StoredAgent } from './stored-agent.ts';
@@ -135,8 +134,8 @@ export const snapshotOf = (
   { sessionId, messages, state }: Pick<SessionDocument, 'sessionId' | 'messages' | 'state'>,
   trust: Trust = 'nothing',
 ): AgentSnapshot => {
-  const shape = (trust === 'messages' ? undefined : messagesShape(messages, 'messages')) ?? storedAgent(state, 'state');
-  if (shape !== undefined) throw invalid(shape);
+  const parts = partsProblem({ messages, state }, trust);
+  if (parts !== undefined) throw invalid(parts);
   const snapshot = read(machine, { sessionId, messages, state });
   const problem = agentProblem(snapshot, undefined, trust);
   if (problem !== undefined) throw invalid(problem);

@@ -45,20 +45,30 @@ const checkState = (machine: AnyStateMachine, value: StateValue, path: string): 
   if (open.length > 0) throw new Misfit(`"${path}" ends at "${open.join(', ')}", which has states of its own`);
 };
 
+/** What effects came to that nobody had taken yet, by their ids. */
+type Outcomes = Readonly<Record<string, unknown>> | undefined;
+
+const effect = (src: string, input: unknown, id: string, known: Outcomes = {}): Persisted =>
+  persisted(src, { status: 'active', input, ...(Object.hasOwn(known, id) ? { known: known[id] } : {}) });
+
+const checkKnown = (known: Outcomes = {}, actors: Readonly<Record<string, Persisted>>, path: string): void => {
+  for (const id of Object.keys(known))
+    if (!Object.hasOwn(actors, id)) throw new Misfit(`"${path}.known.${id}" is of no actor that is at work`);
+};
+
 /** The actors that the active states of a chart have at work, each with the input that the chart gives it. */
 const invoked = (
   machine: AnyStateMachine,
   value: StateValue,
   context: unknown,
-  known: Readonly<Record<string, unknown>> = {},
+  known: Outcomes,
 ): Record<string, Persisted> => {
   const { _nodes: nodes } = machine.resolveState({ value, context } as never) as { _nodes: AnyStateNode[] };
   return Object.fromEntries(
     nodes.flatMap((node) =>
       node.invoke.map(({ id, src, input }) => {
         const given: unknown = typeof input === 'function' ? input({ context, event: {}, self: {} } as never) : input;
-        const outcome = Object.hasOwn(known, id) ? { known: known[id] } : {};
-        return [id, persisted(src as string, { status: 'active', input: given, ...outcome })];
+        return [id, effect(src as string, given, id, known)];
       }),
     ),
   );
@@ -81,9 +91,11 @@ const readCall = (
   { state, context: change, known }: StoredCall,
   likely: ToolCallContext,
   inside: AgentSnapshot | undefined,
+  path: string,
 ): Persisted => {
   const context = readCallContext(change, likely);
   const children = invoked(chart, state, context, known);
+  checkKnown(known, children, path);
   if (inside !== undefined) children['agent'] = persisted(`agent:${likely.call.tool}`, inside);
   return persisted('toolCall', { status: 'active', value: state, context, children, historyValue: {} });
 };
@@ -127,14 +139,15 @@ export const readAgent = (
   const specs = round === null ? undefined : callSpecs(round, turn);
   const children = invoked(machine, stored.state, context, stored.known);
   if (stored.deadline !== undefined)
-    children['deadline'] = persisted('alarm', { status: 'active', input: { at: stored.deadline } });
+    children['deadline'] = effect('alarm', { at: stored.deadline }, 'deadline', stored.known);
+  checkKnown(stored.known, children, path);
   for (const [callId, call] of calls) {
     const record = callIn(round, callId, path);
     checkState(chart, call.state, `${path}.calls.${callId}.state`);
     const spec = specs?.get(callId);
     if (spec === undefined) throw new Misfit(`"${path}.calls.${callId}" is not in the reply of its round`);
     const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, sessionId, path);
-    children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside);
+    children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside, `${path}.calls.${callId}`);
   }
   const isClosed = stored.state === 'closed';
   return {

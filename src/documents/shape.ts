@@ -19,6 +19,11 @@ export const anything: Shape = () => undefined;
 
 export const count: Shape = (value, path) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? undefined : unlike(value, path, 'a number ≥ 0');
+/** ms since 1970 as a `Date` can hold it: what rings later than that never rings. */
+export const time: Shape = (value, path) =>
+  typeof value === 'number' && value >= 0 && value <= 8.64e15
+    ? undefined
+    : unlike(value, path, 'a time in ms since 1970');
 export const finite: Shape = (value, path) =>
   Number.isFinite(value) ? undefined : unlike(value, path, 'a finite number');
 export const whole: Shape = (value, path) =>

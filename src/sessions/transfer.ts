@@ -1,6 +1,7 @@
 import { type SessionDocument, machineVersion, readDocument } from '../documents/document.ts';
 import { readContext } from '../documents/read-context.ts';
 import { contextProblem } from '../documents/check-context.ts';
+import { partsProblem } from '../documents/check-stored.ts';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { pendingOf } from '../machines/round.ts';
@@ -13,13 +14,15 @@ import { statusOf } from './session-status.ts';
 export const contextIn = ({ sessionId, messages, state }: SessionDocument): AgentContext => {
   const invalid = (what: string): AgentError =>
     new AgentError('invalid-document', `the document of session "${sessionId}" cannot be read: ${what}`);
+  const parts = partsProblem({ messages, state }, 'nothing');
+  if (parts !== undefined) throw invalid(parts);
   let context: AgentContext;
   try {
     context = readContext(state, { sessionId, messages });
   } catch (error) {
     throw isInstance(error, AgentError) ? error : invalid(errorData(error).message);
   }
-  const problem = contextProblem(context, 'nothing');
+  const problem = contextProblem(context, { context: 'state.context', messages: 'messages' }, 'nothing');
   if (problem !== undefined) throw invalid(problem);
   return context;
 };

@@ -25,7 +25,16 @@ afterAll(() => {
   process.off('uncaughtException', note);
 });
 
-const gated = toolOf('gated', ({ n }) => `gated ran ${String(n)}`, { needsApproval: true });
+/** With what each call ran. */
+const ran = new Map<string, unknown>();
+const gated = toolOf(
+  'gated',
+  (input, { callId }) => {
+    ran.set(callId, structuredClone(input));
+    return `gated ran ${String(input['n'])}`;
+  },
+  { needsApproval: true },
+);
 const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Agents with the tools of the documents; `held` ends at once unless it is to be caught at work. */
@@ -82,6 +91,8 @@ const done = async (): Promise<SessionDocument> => {
 };
 const kinds = { waiting, running, backingOff, nested, done };
 
+const runs = Number(process.env['RUNS'] ?? 400);
+
 type Path = readonly string[];
 const pathsOf = (value: unknown, path: Path = []): Path[] =>
   typeof value !== 'object' || value === null
@@ -112,12 +123,20 @@ const settled = (session: Session) =>
     if (!(error instanceof TurnError)) throw error;
   });
 
-/** Decides all that waits and says something more, until the session rests. */
+/** Decides all that waits and says something more, until the session rests. What ran is what was shown (R29). */
 const drive = async (session: Session): Promise<void> => {
+  const shown = new Map<string, unknown>();
+  ran.clear();
+  await driveToRest(session, shown);
+  for (const [callId, input] of shown) if (ran.has(callId)) expect(ran.get(callId)).toEqual(input);
+};
+
+const driveToRest = async (session: Session, shown: Map<string, unknown>): Promise<void> => {
   for (let times = 0; times < 4 && session.status !== 'closed' && session.status !== 'idle'; times += 1) {
     await settled(session);
     if (session.status !== 'waiting') break;
-    for (const { callId, needs } of session.pending) {
+    for (const { callId, needs, input, tool } of session.pending) {
+      if (needs === 'approval' && tool === 'gated') shown.set(callId, input);
       await (needs === 'approval' ? session.approve(callId) : session.respond(callId, 'ok')).catch((error: unknown) => {
         if (!(error instanceof AgentError)) throw error;
       });
@@ -132,94 +151,129 @@ const drive = async (session: Session): Promise<void> => {
 };
 
 describe('a damaged document', () => {
-  test('is refused with a typed error, or gives a session that comes to rest', async () => {
-    const documents = await Promise.all(
-      Object.entries(kinds).map(async ([name, make]) => {
-        const document = await make();
-        return { name, document, paths: pathsOf(document) };
-      }),
-    );
-    const evil = fc.constantFrom<unknown[]>(
-      undefined,
-      null,
-      'evil',
-      '',
-      -1,
-      0,
-      1.5,
-      1e300,
-      true,
-      false,
-      {},
-      [],
-      [null],
-      { type: 'x' },
-    );
-    const place = fc
-      .constantFrom(...documents)
-      .chain(({ name, document, paths }) =>
-        fc.record({ name: fc.constant(name), document: fc.constant(document), path: fc.constantFrom(...paths) }),
+  test(
+    'R29: is refused with a typed error, or gives a session that comes to rest and runs what it shows',
+    async () => {
+      const documents = await Promise.all(
+        Object.entries(kinds).map(async ([name, make]) => {
+          const document = await make();
+          return { name, document, paths: pathsOf(document) };
+        }),
       );
-    let taken = 0;
-    await fc.assert(
-      fc.asyncProperty(place, evil, async ({ document, path }, value) => {
-        const agent = agentOf([]);
-        let session: Session;
-        try {
-          session = agent.restore(changed(document, path, value) as SessionDocument);
-        } catch (error) {
-          if (!(error instanceof AgentError)) throw error;
-          return;
-        }
-        taken += 1;
-        await within(drive(session));
-        await agent.close();
-        await breath();
-        expect(uncaught.splice(0)).toEqual([]);
-      }),
-      { numRuns: Number(process.env['RUNS'] ?? 400) },
-    );
-    expect(taken).toBeGreaterThan(10);
-  }, 20_000);
+      const evil = fc.constantFrom<unknown[]>(
+        undefined,
+        null,
+        'evil',
+        '',
+        -1,
+        0,
+        1.5,
+        1e300,
+        true,
+        false,
+        {},
+        [],
+        [null],
+        { type: 'x' },
+      );
+      const place = fc
+        .constantFrom(...documents)
+        .chain(({ name, document, paths }) =>
+          fc.record({ name: fc.constant(name), document: fc.constant(document), path: fc.constantFrom(...paths) }),
+        );
+      let taken = 0;
+      await fc.assert(
+        fc.asyncProperty(place, evil, async ({ document, path }, value) => {
+          const agent = agentOf([]);
+          let session: Session;
+          try {
+            session = agent.restore(changed(document, path, value) as SessionDocument);
+          } catch (error) {
+            if (!(error instanceof AgentError)) throw error;
+            return;
+          }
+          taken += 1;
+          await within(drive(session));
+          await agent.close();
+          await breath();
+          expect(uncaught.splice(0)).toEqual([]);
+        }),
+        { numRuns: runs },
+      );
+      expect(taken).toBeGreaterThan(10);
+    },
+    20_000 + 50 * runs,
+  );
 
   test('is as good as ever where it is not damaged', async () => {
     for (const make of Object.values(kinds)) await drive(agentOf([]).restore(await make()));
   });
 
-  const callAt = 'snapshot.children.call_1_1.snapshot';
-  const innerAt = 'snapshot.children.call_1_0.snapshot.children.agent.snapshot';
+  const round = 'state.context.round';
+  const inner = 'state.calls.call_1_0.agent';
+  const innerCall = `${inner}.calls.call_1_0-call_1_0`;
   test.each<[keyof typeof kinds, string, unknown, string]>([
-    ['waiting', 'snapshot.status', 'stopped', 'snapshot.status'],
-    ['waiting', 'snapshot.status', 'error', 'snapshot.status'],
-    ['waiting', 'snapshot.status', 'done', 'has the status "done"'],
-    ['waiting', 'snapshot.children.call_1_1.src', 3, 'children.call_1_1.src'],
-    ['waiting', `${callAt}.status`, 'done', 'call_1_1.snapshot.status'],
-    ['waiting', `${callAt}.context.waiting`, null, 'context.waiting'],
-    ['waiting', `${callAt}.context.waiting`, undefined, 'waits for nothing'],
-    ['waiting', `${callAt}.context.call.callId`, 'call_1_0', 'is not the call that its round names'],
-    ['waiting', `${callAt}.context.call.tool`, 'F1', 'is not the call that its round names'],
-    ['waiting', `${callAt}.context.isChecked`, 'yes', 'context.isChecked'],
-    ['waiting', `${callAt}.context.phase`, 'running', 'is in another phase'],
-    ['waiting', `${callAt}.children.expiry`, undefined, 'children.expiry'],
-    ['waiting', `${callAt}.children.expiry.snapshot.input.at`, 1e300, 'expires at another time'],
-    ['waiting', 'snapshot.context.round.calls.1.waiting', undefined, 'round.calls[1].waiting'],
-    ['waiting', 'snapshot.context.round.calls.1.phase', 'settled', 'round.calls[1]'],
-    ['waiting', 'snapshot.context.inbox.0.mode', 'evil', 'inbox[0].mode'],
-    ['waiting', 'snapshot.context.turn.request.attempt', 'x', 'turn.request.attempt'],
-    ['waiting', 'snapshot.context.modelCalls.0.finishReason', 3, 'modelCalls[0].finishReason'],
-    ['running', 'snapshot.context.turn.work.since', 'x', 'turn.work.since'],
-    ['running', `${callAt}.children.tool`, undefined, 'children.tool'],
-    ['running', `${callAt}.children.tool.snapshot.input.input`, { n: 9 }, 'runs with something else'],
-    ['running', 'snapshot.context.round.calls.0.result', null, 'round.calls[0].result'],
-    ['backingOff', 'snapshot.children.backoff', undefined, 'children.backoff'],
-    ['backingOff', 'snapshot.context.turn.request.retryAt', null, 'turn.request.retryAt'],
-    ['done', 'snapshot.context.decisions.0.tool', 3, 'decisions[0].tool'],
-    ['done', 'snapshot.context.remembered.0.verdict', 'x', 'remembered[0].verdict'],
-    ['done', 'snapshot.context.turn.outcome', undefined, 'another outcome'],
-    ['nested', 'snapshot.context.round.calls.0.nested.pending', 3, 'round.calls[0].nested.pending'],
-    ['nested', `${innerAt}.context.turn`, {}, 'agent.snapshot.context'],
-    ['nested', `${innerAt}.children.call_1_0-call_1_0.snapshot.context.call.input`, { n: 9 }, 'has other arguments'],
-    ['nested', 'snapshot.children.call_1_0.snapshot.children.agent', undefined, 'the agent inside call "call_1_0"'],
+    ['waiting', 'state.state', 'closed', 'state.calls.call_1_0 has no place in the state "closed"'],
+    [
+      'waiting',
+      'state.calls.call_1_1.state',
+      'queued',
+      'state.calls.call_1_1: the call "call_1_1" is in another phase',
+    ],
+    ['waiting', 'state.calls.call_1_1.state', 3, '"state.calls.call_1_1.state" is not a state'],
+    ['waiting', 'state.calls.call_1_1', undefined, 'state.calls.call_1_1 is missing'],
+    ['waiting', 'state.calls.call_1_1', 3, 'state.calls.call_1_1 is a number'],
+    [
+      'waiting',
+      'state.calls.call_1_1.context',
+      { waiting: ['=', null] },
+      'state.calls.call_1_1.context.waiting is null',
+    ],
+    ['waiting', 'state.calls.call_1_1.context', { waiting: ['-'] }, 'waits for nothing'],
+    [
+      'waiting',
+      'state.calls.call_1_1.context',
+      { call: { callId: ['=', 'call_1_0'] } },
+      'is not the call that its round',
+    ],
+    ['waiting', 'state.calls.call_1_1.context', { sessionId: ['=', 'other'] }, 'is of another session'],
+    ['waiting', 'state.calls.call_1_1.context.isChecked', ['=', 'yes'], 'state.calls.call_1_1.context.isChecked'],
+    ['waiting', 'state.calls.call_1_1.context', { phase: ['=', 'running'] }, 'is in another phase'],
+    ['waiting', 'state.calls.call_1_1.context', ['=', {}], 'the context of call "call_1_1"'],
+    ['waiting', 'state.calls.call_1_1.context', ['?'], 'the context of call "call_1_1"'],
+    ['waiting', 'state.calls.call_1_1.context.isChecked', 3, 'do not fit each other'],
+    ['waiting', `${round}.calls.1.waiting`, undefined, `${round}.calls[1].waiting`],
+    ['waiting', `${round}.calls.1.waiting.expiresAt`, 'x', `${round}.calls[1].waiting.expiresAt`],
+    ['waiting', `${round}.calls.1.phase`, 'settled', `${round}.calls[1]`],
+    ['waiting', `${round}.calls.1.callId`, 'call_1_7', '"state.calls.call_1_1" is no call of the open round'],
+    ['waiting', `${round}.calls.1.tool`, 'F1', `${round}.calls[1] is not the call of its reply`],
+    ['waiting', 'state.context.inbox.0.mode', 'evil', 'state.context.inbox[0].mode'],
+    ['waiting', 'state.context.turn.request.attempt', 'x', 'state.context.turn.request.attempt'],
+    ['waiting', 'state.context.modelCalls.0.finishReason', 3, 'state.context.modelCalls[0].finishReason'],
+    ['running', 'state.context.turn.work.since', 'x', 'state.context.turn.work.since'],
+    ['running', 'state.deadline', 'soon', 'state.deadline is a string'],
+    ['running', 'state.known', { deadline: 3 }, 'state.known.deadline'],
+    ['running', 'state.known', { nobody: { at: 1 } }, '"state.known.nobody" is of no actor'],
+    ['running', 'state.calls.call_1_1.known', { tool: { type: 'x' } }, 'state.calls.call_1_1.known.tool.type'],
+    ['running', 'state.calls.call_1_1.state', 'running', '"state.calls.call_1_1.state" ends at "running"'],
+    ['running', 'state.calls.call_1_1.state', 'backing-off', 'is never tried again'],
+    ['running', `${round}.calls.0.result`, null, `${round}.calls[0].result`],
+    ['backingOff', 'state.state', 'thinking', '"state.state" ends at "thinking"'],
+    ['backingOff', 'state.state', { thinking: 'checking' }, 'state.context.reply'],
+    ['backingOff', 'state.context.turn.request.retryAt', null, 'state.context.turn.request.retryAt'],
+    ['backingOff', 'state.context.turn.request.retryAt', undefined, 'state.context.turn.request.retryAt'],
+    ['backingOff', 'state.context.turn.request.retryAt', 1e300, 'state.context.turn.request.retryAt'],
+    ['done', 'state.state', 'acting', '"state.context.round" is null'],
+    ['done', 'state.context.decisions.0.tool', 3, 'state.context.decisions[0].tool'],
+    ['done', 'state.context.remembered.0.verdict', 'x', 'state.context.remembered[0].verdict'],
+    ['done', 'state.context.turn.outcome', undefined, 'another outcome in "state.context.turn"'],
+    ['done', 'messages.1.content', 3, 'messages[1].content'],
+    ['nested', `${round}.calls.0.nested`, ['=', {}], `${round}.calls[0].nested.pending`],
+    ['nested', `${inner}.context.turn`, {}, `${inner}.context.turn.number`],
+    ['nested', `${inner}.messages.0.role`, 'robot', `${inner}.messages[0].role`],
+    ['nested', `${innerCall}.context`, { call: { input: ['=', { n: 9 }] } }, `${innerCall}: the call`],
+    ['nested', inner, undefined, `${inner}: the agent inside call "call_1_0" is missing`],
+    ['nested', 'state.calls.call_1_0.state', 'queued', 'is in another phase'],
   ])('%s: %s = %j is refused, with its path', async (kind, path, value, says) => {
     const document = changed(await kinds[kind](), path.split('.'), value) as SessionDocument;
     expect(() => agentOf([]).restore(document)).toThrow(
@@ -227,22 +281,32 @@ describe('a damaged document', () => {
     );
   });
 
-  test('R29: arguments that differ anywhere from those that are shown are refused, by the name of their call', async () => {
+  test('R29: arguments that differ from those that are shown are refused, by the name of their call', async () => {
     const document = await waiting();
-    const places = [
-      'snapshot.context.round.reply.content.1.input',
-      'snapshot.context.round.calls.1.waiting.input',
-      'snapshot.context.round.calls.1.waiting.inputHash',
-      `${callAt}.context.call.input`,
-      `${callAt}.context.input`,
-      `${callAt}.context.inputHash`,
-      `${callAt}.context.waiting.input`,
+    const changes: [string, unknown][] = [
+      ['state.calls.call_1_1.context', { call: { input: { n: ['=', 999] } } }],
+      ['state.calls.call_1_1.context', { input: { n: ['=', 999] } }],
+      ['state.calls.call_1_1.context', { inputHash: ['=', 'f00'] }],
+      ['state.calls.call_1_1.context', { waiting: { input: ['=', { n: 999 }] } }],
+      ['state.calls.call_1_1.context', { waiting: { inputHash: ['=', 'f00'] } }],
     ];
-    for (const place of places) {
-      const value = place.endsWith('Hash') ? 'f00' : { n: 999 };
+    for (const [place, value] of changes) {
       expect(() => agentOf([]).restore(changed(document, place.split('.'), value) as SessionDocument)).toThrow(
         expect.objectContaining({ code: 'invalid-document', message: expect.stringContaining('call "call_1_1"') }),
       );
+    }
+  });
+
+  test('R29: what is shown is written once: where that was changed, what is shown is what runs', async () => {
+    const document = await waiting();
+    for (const [place, value] of [
+      [`${round}.reply.content.1.input`, { n: 999 }],
+      [`${round}.calls.1.waiting.input`, { n: ['=', 999] }],
+    ] as const) {
+      const session = agentOf([]).restore(changed(document, place.split('.'), value) as SessionDocument);
+      expect(session.pending).toMatchObject([{ callId: 'call_1_1', input: { n: 999 } }]);
+      await drive(session);
+      expect(ran.get('call_1_1')).toEqual({ n: 999 });
     }
   });
 });
