@@ -19,6 +19,7 @@ import { createOutputTool, outputToolName } from '../tools/output-tool.ts';
 import { createToolFinder } from '../tools/tool-finder.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
+import { keepTools } from './check-tools.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
 import { createRequestBuilder } from './create-request-builder.ts';
 import type { ParseOutput } from './create-session.ts';
@@ -115,6 +116,7 @@ export const assemble = (options: AgentOptions): Assembly => {
     }),
   });
 
+  keepTools(machine, tools);
   const parseOutput: ParseOutput = async (raw) => {
     const check = await answer?.checkInput(raw);
     return check?.ok === true ? check.value : raw;

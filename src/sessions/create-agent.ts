@@ -84,9 +84,11 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     assertOpen();
     const document = readDocument(given);
     checkSessionId(document.sessionId, 'restore');
+    const before = live.current(document.sessionId);
+    const session = start({ document, committed: joined(store, document) }, extra);
     // Memory is the process's own: the copy takes the place of the session that lives here.
-    if (!store.durable) live.current(document.sessionId)?.detach();
-    return start({ document, committed: joined(store, document) }, extra);
+    if (!store.durable) before?.detach();
+    return session;
   };
   const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
     const loaded = await loadStored(store, id);

@@ -14,6 +14,7 @@ import type { Message } from '../messages/message.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { Authorize } from './agent-options.ts';
 import { checkCallId, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
+import { checkTools } from './check-tools.ts';
 import { createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type EventReader, createEventFeed } from './event-feed.ts';
@@ -98,6 +99,7 @@ export const createSession = (source: SessionSource): OwnSession => {
 
   const trust = source.isStored === true ? 'messages' : 'nothing';
   const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
+  if (snapshot !== undefined) checkTools(machine, snapshot);
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),

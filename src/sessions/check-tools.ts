@@ -1,0 +1,36 @@
+import type { AnyStateMachine } from 'xstate';
+import type { AgentSnapshot, Persisted } from '../documents/read-agent.ts';
+import { AgentError } from '../errors.ts';
+import { ownTool } from '../tools/call.ts';
+import type { ToolFinder } from '../tools/tool-finder.ts';
+
+const finders = new WeakMap<AnyStateMachine, ToolFinder>();
+
+/** Remembers with which tools an agent's chart works: a chart itself does not know them. */
+export const keepTools = (machine: AnyStateMachine, tools: ToolFinder): void => {
+  finders.set(machine, tools);
+};
+
+/**
+ * Throws `incompatible-document` where a call is open whose tool the agent has no more: it would be answered as if the model had
+ * made it up. One that is still to be checked is: its check says so. Tools that were added while a turn ran live as long as their process.
+ */
+export const checkTools = (machine: AnyStateMachine, { context, children }: AgentSnapshot): void => {
+  const tools = finders.get(machine);
+  if (tools === undefined) return;
+  for (const { callId, tool, toolKey, phase } of context.round?.calls ?? []) {
+    const call = Object.hasOwn(children, callId) ? children[callId] : undefined;
+    if (call === undefined || phase === 'settled' || phase === 'validating') continue;
+    if (toolKey !== undefined && toolKey !== ownTool) continue;
+    const found = tools.find({ tool });
+    if (found === undefined) {
+      throw new AgentError(
+        'incompatible-document',
+        `session "${context.sessionId}" has the open call ${callId} of the tool "${tool}", which this agent does not have; open it with the version of the agent that wrote it`,
+      );
+    }
+    const inside = (call.snapshot['children'] as Record<string, Persisted>)['agent'];
+    if (inside !== undefined && found.agent !== undefined)
+      checkTools(found.agent.machine as AnyStateMachine, inside.snapshot as AgentSnapshot);
+  }
+};
