@@ -1,0 +1,217 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { createAgent } from '../../src/sessions/create-agent.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { type Done, type FixtureOptions, fixtureAgent, fixtureTools } from '../fixtures/sessions/fixture-agent.ts';
+import { expectWhole } from '../support/run.ts';
+import { results, transcript } from '../support/transcript.ts';
+import type { Session } from '../../src/sessions/session.ts';
+
+const folder = new URL('../fixtures/sessions/', import.meta.url);
+const names = (version: number): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.startsWith(`v${version}-`))
+    .map((name) => name.slice(3, -5));
+const fixture = (version: number, name: string): string =>
+  readFileSync(new URL(`v${version}-${name}.json`, folder), 'utf8');
+
+const opened = (version: number, name: string, options: FixtureOptions = {}) => {
+  const done: Done = [];
+  return { done, session: fixtureAgent({ done, ...options }).restore(fixture(version, name)) };
+};
+
+/** How a session goes on, whatever version wrote it, and what its tools do then. */
+const goOn: Record<string, (session: Session, done: Done) => Promise<void>> = {
+  idle: async (session) => {
+    expect(session.status).toBe('idle');
+    await session.send('hi');
+    expect((await session.settled()).text).toBe('end');
+  },
+  answered: async (session, done) => {
+    expect(results(session.messages)).toEqual(['Ann lives in Graz']);
+    await session.send('and now?');
+    expect((await session.settled()).text).toBe('end');
+    expect(done).toEqual([]);
+  },
+  asking: async (session) => expect((await session.settled()).text).toBe('end'),
+  failed: async (session) => {
+    await expect(session.settled()).rejects.toMatchObject({ code: 'model-error' });
+    await session.retry();
+    expect((await session.settled()).text).toBe('end');
+  },
+  stopped: async (session) => {
+    expect((await session.settled()).outcome).toEqual({ type: 'stopped', reason: 'enough' });
+    await session.retry();
+    expect((await session.settled()).text).toBe('end');
+  },
+  limited: async (session) => {
+    expect((await session.settled()).outcome).toMatchObject({ type: 'limit', limit: 'maxIterations' });
+    await session.retry();
+    expect((await session.settled()).text).toBe('end');
+  },
+  manual: async (session) => {
+    const { outcome } = await session.settled();
+    expect(outcome).toEqual({ type: 'tool-calls' });
+    await session.send({
+      role: 'tool',
+      content: [
+        {
+          type: 'tool-result',
+          toolCallId: 'call_1_0',
+          toolName: 'look_up',
+          output: { type: 'text', value: 'by hand' },
+        },
+      ],
+    });
+    expect((await session.settled()).text).toBe('end');
+    expect(results(session.messages)).toEqual(['by hand']);
+  },
+  waiting: async (session, done) => {
+    expect(session.pending).toMatchObject([
+      { callId: 'call_1_1', tool: 'pay', needs: 'approval', input: { to: 'Ann', amount: 12, currency: 'EUR' } },
+    ]);
+    await session.approve('call_1_1', { inputHash: session.pending[0]?.inputHash ?? '' });
+    expect((await session.settled()).text).toBe('end');
+    expect(done).toEqual(['pay 12 EUR to Ann']);
+    expect(results(session.messages)).toEqual(['Ann lives in Graz', 'paid 12 to Ann']);
+  },
+  edited: async (session, done) => {
+    // What ran when it was cut off is not known to have taken effect; it is not repeated.
+    await session.reject('call_1_1');
+    await session.settled();
+    expect(done).toEqual([]);
+    expect(results(session.messages)[0]).toMatch(/outcome|unknown/);
+    expect(transcript(session.messages)[1]).toBe('assistant: pay{"to":"Bob","amount":1} | pay{"to":"Ann","amount":12}');
+    await session.approve('call_1_0', { input: { to: 'Bob', amount: 1 } });
+  },
+  'waiting-for-result': async (session) => {
+    expect(session.pending).toMatchObject([{ callId: 'call_1_0', tool: 'ask_user', needs: 'result' }]);
+    await session.respond('call_1_0', 'the left one');
+    expect((await session.settled()).text).toBe('end');
+    expect(results(session.messages)).toEqual(['the left one']);
+  },
+  running: async (session, done) => {
+    expect((await session.settled()).text).toBe('end');
+    // Its annotations say that it may run again; what was settled is not repeated.
+    expect(done).toEqual(['slow index']);
+    expect(results(session.messages)[1]).toBe('done');
+  },
+  'tool-backing-off': async (session, done) => {
+    expect((await session.settled()).text).toBe('end');
+    expect(done).toEqual(['flaky']);
+    expect(results(session.messages)).toEqual(['worked']);
+  },
+  nested: async (session, done) => {
+    expect(session.pending).toMatchObject([
+      {
+        callId: 'call_1_0-call_1_0',
+        path: ['call_1_0'],
+        tool: 'pay',
+        input: { to: 'Zoe', amount: 5, currency: 'EUR' },
+      },
+    ]);
+    await session.approve('call_1_0-call_1_0');
+    expect((await session.settled()).text).toBe('end');
+    expect(done).toEqual(['pay 5 EUR to Zoe']);
+    expect(results(session.messages)).toEqual(['paid']);
+  },
+  'decided-and-busy': async (session) => {
+    expect((await session.settled()).text).toBe('end');
+    const { decisions, remembered } = session.actor.getSnapshot().context;
+    expect(decisions).toMatchObject([{ callId: 'call_1_0', by: 'boss', edited: true }]);
+    expect(JSON.stringify(decisions)).not.toContain('Ann');
+    expect(remembered).toEqual([{ tool: 'pay', verdict: 'approve' }]);
+    // The same decision once more is no other one.
+    await session.approve('call_1_0', { input: { to: 'Ann', amount: 9, currency: 'EUR' } });
+    await expect(
+      session.approve('call_1_0', { input: { to: 'Ann', amount: 8, currency: 'EUR' } }),
+    ).rejects.toMatchObject({
+      code: 'decision-conflict',
+    });
+  },
+};
+
+/** Of work that was waiting for a time: the clock of the test has passed it. */
+const later = { now: () => 4e12, setTimeout: (run: () => void) => setTimeout(run, 0), clearTimeout: () => undefined };
+
+describe.each([1, 2])('documents of version %i', (version) => {
+  test.each(names(version))('R38, R40: %s opens, says the same after every trip, and goes on', async (name) => {
+    const clock = name === 'tool-backing-off' ? { clock: later } : {};
+    const { session, done } = opened(version, name, { ...clock, idleTimeout: 1e6 });
+    const go = goOn[name];
+    if (go === undefined) throw new Error(`nothing says how ${name} goes on`);
+    await go(session, done);
+    expectWhole(session.messages);
+  });
+});
+
+test('B134: documents of version 2 are written as they were: a change of the format needs a version and a migration', async () => {
+  expect(names(2)).toHaveLength(12);
+  for (const name of names(2)) {
+    const never = () => new Promise<string>(() => undefined);
+    const { session } = opened(2, name, { answers: [never], inner: [never], isHeld: true });
+    expect(JSON.parse(JSON.stringify(session))).toEqual(JSON.parse(fixture(2, name)));
+    await session[Symbol.asyncDispose]();
+  }
+});
+
+test.each(names(1))('B134: %s of version 1 is the same after three trips in version 2', async (name) => {
+  const never = () => new Promise<string>(() => undefined);
+  const options = { answers: [never], inner: [never], isHeld: true };
+  const first = JSON.stringify(opened(1, name, options).session);
+  let text = first;
+  for (let trip = 0; trip < 3; trip += 1) text = JSON.stringify(fixtureAgent(options).restore(text));
+  expect(JSON.parse(text)).toEqual(JSON.parse(first));
+  expect(JSON.parse(text)).toMatchObject({ machineVersion: 2, sessionId: JSON.parse(first).sessionId });
+});
+
+describe('a session whose tool is gone', () => {
+  const without = (name: string) =>
+    createAgent({ model: scriptedModel([]), tools: fixtureTools([]).filter((tool) => tool.name !== name) });
+
+  test.each([
+    ['waiting', 'pay', 'call_1_1'],
+    ['waiting-for-result', 'ask_user', 'call_1_0'],
+    ['running', 'slow', 'call_1_1'],
+    ['tool-backing-off', 'flaky', 'call_1_0'],
+  ])('%s: is refused by the name of the tool %s', (name, tool, callId) => {
+    expect(() => without(tool).restore(fixture(2, name))).toThrow(
+      expect.objectContaining({
+        code: 'incompatible-document',
+        message: expect.stringMatching(new RegExp(`${callId} of the tool "${tool}"`)),
+      }),
+    );
+  });
+
+  test('also where it is an agent, or one of the tools of an agent', () => {
+    expect(() => without('x').restore(fixture(2, 'nested'))).toThrow(
+      expect.objectContaining({ code: 'incompatible-document', message: expect.stringContaining('"clerk"') }),
+    );
+    const clerk = createAgent({ model: scriptedModel([]) }).asTool({ name: 'clerk' });
+    const outer = createAgent({ model: scriptedModel([]), tools: [clerk] });
+    expect(() => outer.restore(fixture(2, 'nested'))).toThrow(
+      expect.objectContaining({ code: 'incompatible-document', message: expect.stringContaining('"pay"') }),
+    );
+  });
+
+  test('where the call is settled, or nothing is open, it opens', async () => {
+    expect(without('look_up').restore(fixture(2, 'waiting')).status).toBe('waiting');
+    expect(without('look_up').restore(fixture(2, 'answered')).status).toBe('settled');
+  });
+
+  test('opening it from a store leaves what the store has', async () => {
+    const store = memoryStore();
+    const agent = fixtureAgent({ store });
+    agent.restore(fixture(2, 'waiting'));
+    await agent.close();
+    const before = JSON.stringify(await store.read('waiting'));
+    const other = createAgent({ model: scriptedModel([]), tools: [], store });
+    await expect(other.open('waiting')).rejects.toMatchObject({ code: 'incompatible-document' });
+    expect(JSON.stringify(await store.read('waiting'))).toBe(before);
+    expect((await other.open('waiting', { readOnly: true })).pending).toHaveLength(1);
+    const again = await fixtureAgent({ store }).open('waiting');
+    await again.approve('call_1_1');
+    expect((await again.settled()).text).toBe('end');
+  });
+});
