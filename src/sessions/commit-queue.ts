@@ -21,8 +21,10 @@ export const createCommitQueue = (write: () => Promise<void>): CommitQueue => {
   };
   return {
     commit: () => {
+      // Asked first: between the end of one and the start of the next neither is under way.
+      if (next !== undefined) return next;
       if (current === undefined) return begin();
-      next ??= current.then(begin, begin);
+      next = current.then(begin, begin);
       return next;
     },
     idle: async () => next ?? current,

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { createCommitQueue } from '../../src/sessions/commit-queue.ts';
+
+test('R39: a commit that is asked for at the moment when another ends does not run beside the one that waits', async () => {
+  let running = 0;
+  let most = 0;
+  const ends: PromiseWithResolvers<void>[] = [];
+  const queue = createCommitQueue(async () => {
+    running += 1;
+    most = Math.max(most, running);
+    const end = Promise.withResolvers<void>();
+    ends.push(end);
+    await end.promise;
+    running -= 1;
+  });
+  const first = queue.commit();
+  const third = first.then(() => queue.commit());
+  const second = queue.commit();
+  ends[0]?.resolve();
+  await first;
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  for (const end of ends) end.resolve();
+  await Promise.all([second, third]);
+  expect({ most, commits: ends.length }).toEqual({ most: 1, commits: 2 });
+});
