@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // XState warns of misuse only under this condition.
-  resolve: { conditions: ['development'] },
-  ssr: { resolve: { conditions: ['development'], externalConditions: ['development'] } },
+  // XState warns of misuse only under `development`; the examples import the package by its name.
+  resolve: { conditions: ['development', 'agentchart-source'] },
+  ssr: { resolve: { conditions: ['development', 'agentchart-source'], externalConditions: ['development'] } },
   test: {
     include: ['test/**/*.test.ts'],
     execArgv: ['--conditions=development'],

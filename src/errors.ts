@@ -47,7 +47,9 @@ export type AgentErrorCode =
   | 'session-idle'
   | 'session-busy'
   | 'session-conflict'
-  | 'nothing-to-retry';
+  | 'nothing-to-retry'
+  // tests
+  | 'crash-unsafe';
 
 /** The one base class of what this package throws. `JSON.stringify` of it keeps name, code, message and details. */
 export class AgentError extends Error {

@@ -1,9 +1,9 @@
-import { type ChatModel, createAgent, tool } from 'agentchart';
+import { type AgentOptions, type ChatModel, createAgent, tool } from 'agentchart';
 import { z } from 'zod';
 import { openLedger } from './ledger.ts';
 
 /** Pays small amounts by itself, and needs a manager for more than 5000. */
-export const createExpenseAgent = (model: ChatModel, file: string) => {
+export const createExpenseAgent = (model: ChatModel, file: string, options: Partial<AgentOptions> = {}) => {
   const ledger = openLedger(file);
 
   const getBalance = tool({
@@ -25,6 +25,7 @@ export const createExpenseAgent = (model: ChatModel, file: string) => {
   });
 
   return createAgent({
+    ...options,
     name: 'expense',
     model,
     instructions: 'Look at the balance first. Transfer what was asked, or say why not.',

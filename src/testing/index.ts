@@ -3,3 +3,9 @@ export type { ScriptedAnswer, ScriptedModel, ScriptedReply } from './scripted-mo
 export { isAcceptable, violations } from '../messages/violations.ts';
 export { storeContract } from './store-contract.ts';
 export type { OpenStore, StoreCase } from './store-case.ts';
+export { crashEverywhere } from './crash-everywhere.ts';
+export type { CrashEverywhereOptions } from './crash-everywhere.ts';
+export type { CrashOptions } from './crash-life.ts';
+export type { CrashCounts, CrashPoint } from './crash-point.ts';
+export type { ChoosePoints, CrashReport } from './crash-report.ts';
+export type { CrashScenario } from './crash-scenario.ts';
