@@ -9,3 +9,5 @@ export type { CrashOptions } from './crash-life.ts';
 export type { CrashCounts, CrashPoint } from './crash-point.ts';
 export type { ChoosePoints, CrashReport } from './crash-report.ts';
 export type { CrashScenario } from './crash-scenario.ts';
+export { killEverywhere } from './kill-everywhere.ts';
+export type { KillEverywhereOptions } from './kill-everywhere.ts';

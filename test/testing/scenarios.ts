@@ -14,7 +14,9 @@ import type { PendingCall } from '../../src/tools/call.ts';
 import { forgetfulModel, modelByHistory, modelOfScript } from '../support/models.ts';
 import { call, calls, outsideTool, toolOf } from '../support/tools.ts';
 
-export const worldFolder = join(tmpdir(), `agentchart-crash-${process.env['CRASH_FOLDER'] ?? process.pid}`);
+// The processes that are killed inherit it.
+process.env['CRASH_FOLDER'] ??= `${process.pid}`;
+export const worldFolder = join(tmpdir(), `agentchart-crash-${process.env['CRASH_FOLDER']}`);
 
 /** True once for each name, in whichever process: what outlives a crash lies in files. */
 const isFirst = (sessionId: string, name: string): boolean => {
