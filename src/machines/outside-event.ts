@@ -31,4 +31,5 @@ const fields: Record<OutsideEvent['type'], Readonly<Record<string, Check>>> = {
 
 /** False for an event whose fields are not of their types: nothing happens then, and nothing of it enters the session. */
 export const isWellFormed = (event: OutsideEvent): boolean =>
+  Object.hasOwn(fields, event.type) &&
   Object.entries(fields[event.type]).every(([name, holds]) => holds((event as Record<string, unknown>)[name]));

@@ -5,6 +5,7 @@ import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentContext, AgentInput } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import type { TurnOptions } from '../machines/turn.ts';
+import type { Fate } from '../machines/chart-event.ts';
 import { pendingOf } from '../machines/round.ts';
 import type { PendingCall, ToolChange } from '../tools/call.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
@@ -211,12 +212,20 @@ export const createSession = (source: SessionSource): OwnSession => {
   // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
   const shown = (): PendingCall[] => structuredClone(pendingOf(context()));
   const decide = createDecide({ actor, authorize: source.authorize, context: live.context, assertOpen, until });
-  /** A decision, or a stop, has come in for good when it is stored. */
-  const stored = async (work: Promise<void>): Promise<void> => {
-    await work;
+  /** A decision or a message has come in for good when it is stored. */
+  const stored = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await work;
+    if (crash !== undefined) throw crash;
     if (store.durable && !isClosed()) await journal.commit();
+    return done;
   };
-  const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.publish });
+  const storedFate = (fate: Promise<Fate>): Promise<Fate> => {
+    const kept = stored(fate);
+    // Whoever does not await it is not told.
+    kept.catch(() => undefined);
+    return kept;
+  };
+  const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.tell });
   watchTransitions(actor, journal.note);
 
   const dispose = async (): Promise<void> => {
@@ -256,7 +265,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     send: (message, given = {}) => {
       try {
         checkSendOptions(given);
-        return session.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate;
+        return storedFate(session.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate);
       } catch (error) {
         return refusedFate(error as Error);
       }

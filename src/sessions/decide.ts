@@ -22,13 +22,15 @@ export type Decide = (
   callId: string,
   given?: DecisionGiven,
   output?: unknown,
+  /** Called in the moment in which the chart takes it. */
+  onTaken?: () => void,
 ) => Promise<void>;
 
 /** Checks a decision, asks whether it is allowed, and gives it to the chart. Of an edit it waits for the check. */
 export const createDecide = ({ actor, authorize, context: live, assertOpen, until }: DecisionHost): Decide => {
   const context = (): AgentContext => actor.getSnapshot().context;
   const pending = (callId: string) => pendingOf(context()).find((call) => call.callId === callId);
-  return async (type, callId, given, output) => {
+  return async (type, callId, given, output, onTaken) => {
     const event = decisionFrom(type, callId, given, output);
     assertOpen();
     if (!checkDecision(context(), event)) return;
@@ -47,6 +49,7 @@ export const createDecide = ({ actor, authorize, context: live, assertOpen, unti
       assertOpen();
       if (!checkDecision(context(), event)) return;
     }
+    onTaken?.();
     actor.send(event);
     if (event.type !== 'approval.granted' || event.input === undefined) return;
     // An agent inside a call tells of its calls only through it.

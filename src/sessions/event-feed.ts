@@ -12,6 +12,8 @@ export interface EventReader extends AsyncIterableIterator<AgentEvent> {
 /** The events of one session for any number of readers, each from the moment it began to read. */
 export interface EventFeed {
   publish(event: AgentEvent): void;
+  /** As `publish`; where nobody reads, whoever reads next gets it first. */
+  tell(event: AgentEvent): void;
   hasReaders(): boolean;
   read(onLeave?: () => void): EventReader;
   close(): void;
@@ -65,6 +67,7 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
   let before = '';
 
   let steps: AgentEvent[] = [];
+  const untold: AgentEvent[] = [];
 
   const push = (event: AgentEvent): void => {
     for (const reader of readers) reader.push(event);
@@ -94,6 +97,10 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
   };
   return {
     publish,
+    tell: (event) => {
+      if (readers.size > 0) publish(event);
+      else untold.push(event);
+    },
     hasReaders: () => readers.size > 0,
     read: (onLeave = () => undefined) => {
       const reader = createReader(() => {
@@ -103,6 +110,7 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
         watching = undefined;
       }, onLeave);
       readers.add(reader);
+      for (const event of untold.splice(0)) reader.push(event);
       if (watching === undefined) {
         before = statePath(valueOf(actor.getSnapshot()));
         watching = actor.system.inspect(watch);

@@ -1,5 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
-import { errorData } from '../errors.ts';
+import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import { isWellFormed } from '../machines/outside-event.ts';
 import type { Command, SessionStore } from '../stores/store.ts';
@@ -41,26 +41,36 @@ export const createInbox = ({ store, sessionId, journal, actor, decide, publish 
   let isAskedAgain = false;
   let leave: (() => void) | undefined;
 
-  const carryOut = async ({ event }: Command): Promise<void> => {
+  /** `take` comes in the same moment as the event: the commit that has the one has the other. */
+  const carryOut = async ({ event }: Command, take: () => void): Promise<void> => {
     if (event.type === 'approval.granted' || event.type === 'approval.rejected' || event.type === 'call.result') {
       const { type, callId, ...given } = event;
       const { output, ...rest } = { output: undefined, ...given };
-      await decide(type, callId, rest, output);
+      await decide(type, callId, rest, output, take);
       return;
     }
-    if (isWellFormed(event)) actor.send(event);
+    if (!isWellFormed(event)) {
+      throw new AgentError('invalid-option', `a command of the inbox is no event that a session takes: ${event.type}`);
+    }
+    take();
+    actor.send(event);
   };
 
   const readOnce = async (): Promise<void> => {
     const commands = (await store.inbox(sessionId)).filter(({ id }) => !seen.has(id));
     for (const command of commands) {
       seen.add(command.id);
+      let isTaken = false;
+      const take = (): void => {
+        if (!isTaken) journal.take(command.id);
+        isTaken = true;
+      };
       try {
-        await carryOut(command);
+        await carryOut(command, take);
       } catch (error) {
         publish({ type: 'error', error: errorData(error) });
       }
-      journal.take(command.id);
+      take();
     }
     if (commands.length > 0) await journal.commit();
   };
