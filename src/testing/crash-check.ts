@@ -56,10 +56,10 @@ const askedAgain = (clean: CrashRun, crashed: CrashRun): string[] => {
 const ranAgain = ({ events }: CrashRun): string[] => {
   const found: string[] = [];
   const runs = new Map<string, Begun[]>();
-  let settled = new Set<string>();
+  const settled = new Set<string>();
   let asked = false;
   for (const event of events) {
-    if (event.type === 'died') settled = new Set(event.settled);
+    if (event.type === 'died') for (const callId of event.settled) settled.add(callId);
     if (event.type === 'commit' && event.pending > 0) asked = true;
     if (event.type === 'died') asked = false;
     if (event.type !== 'begun') continue;
@@ -133,8 +133,8 @@ const lostCalls = (run: CrashRun): string[] => {
 };
 
 /** Somewhere a call's outcome was said to be unknown: from there on the session may go another way (decision of its model). */
-export const isUnknown = ({ events }: CrashRun): boolean =>
-  events.some((event) => event.type === 'commit' && event.isUnknown);
+export const isUnknown = (run: CrashRun): boolean =>
+  unknownCalls(run).length > 0 || run.events.some((event) => event.type === 'commit' && event.isUnknown);
 
 /** What went wrong through the crash, one sentence each. */
 export const crashProblems = (clean: CrashRun, crashed: CrashRun): string[] => {

@@ -243,4 +243,37 @@ const stopped: CrashScenario = {
   },
 };
 
+const soon = <T>(value: T): Promise<T> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, Math.random() * 4, value);
+  });
+
+const sayings = ['One.', 'Two.', 'Three.', 'Four.'];
+
+/** Some turns with tools of every kind and a decision, each of which takes a moment. */
+export const load: CrashScenario = {
+  agent: ({ options }) => {
+    const pieces = { to: 'Mei', text: 'x'.repeat(200) };
+    return createAgent({
+      ...options,
+      model: forgetfulModel(({ messages }) => async () => {
+        await soon(undefined);
+        if (messages.at(-1)?.role !== 'tool')
+          return calls(call('look', pieces), call('pay', pieces), call('mail', pieces));
+        const turn = messages.filter(({ role }) => role === 'user').length;
+        return messages.filter(({ role }) => role === 'tool').length < 2 * turn
+          ? calls(call('gated', { turn }), call('look', pieces))
+          : `Answer ${turn}.`;
+      }),
+      tools: [
+        toolOf('look', () => soon('y'.repeat(500)), readOnly),
+        toolOf('pay', () => soon('paid'), idempotent),
+        toolOf('mail', () => soon('sent')),
+        toolOf('gated', () => soon('done'), { ...idempotent, needsApproval: true }),
+      ],
+    });
+  },
+  drive: (session) => talk(session, sayings),
+};
+
 export const scenarios = { weather, expense, parallel, unsafe, nested, decisions, retries, stopped };
