@@ -2,11 +2,21 @@ import type { AnyActorRef } from 'xstate';
 import type { ChatModel } from '../models/chat-model.ts';
 import type { DeltaEvent } from './delta-event.ts';
 
+/** Readers that have more to read than they should. */
+export interface Hold {
+  /** Resolves when none of them is behind any more. */
+  over: Promise<unknown>;
+  /** They are waited for no longer, until they read again. */
+  giveUp(): void;
+}
+
 /** What a session gives to the effects of its actors. A machine that runs without a session has none of it, and works. */
 export interface Host {
   /** Deltas are made only for somebody who reads them. */
   hasReaders(): boolean;
   emit(event: DeltaEvent): void;
+  /** Who holds a model up that is read faster than its reply is; undefined where nobody does. */
+  behind(): Hold | undefined;
   /** What the application gave to the turn under way. */
   context(): unknown;
   /** Asked in this turn in place of the agent's own model. */
@@ -55,6 +65,7 @@ export const hostOf = (self: AnyActorRef): Host =>
   nearest(self, hosts) ?? {
     hasReaders: () => false,
     emit: () => undefined,
+    behind: () => undefined,
     context: () => nearest(self, contexts),
     model: () => undefined,
     running: new Set(),

@@ -6,6 +6,7 @@ import { replyOf } from '../models/check-reply.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
+import { holdBack } from './hold-back.ts';
 import { type Host, hostOf, metadataOf, ownHostOf } from './host.ts';
 import type { RequestNotes } from './request-notes.ts';
 
@@ -106,6 +107,14 @@ const streamed = async (
   const read = async (): Promise<unknown> => {
     const chunks = (model.stream?.(request, { ...about, signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
     for (;;) {
+      const held = holdBack(host, clock, both);
+      if (held !== undefined) {
+        // Not the model is silent, but its readers are.
+        clock.clearTimeout(timer);
+        await held;
+        if (both.aborted) break;
+        restart();
+      }
       const next = await chunks.next();
       if (next.done === true || signal.aborted || idle.signal.aborted) break;
       const chunk = next.value;

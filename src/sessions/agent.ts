@@ -22,6 +22,11 @@ export interface RunOptions extends TurnOptions {
   inspect?: Inspector;
 }
 
+export interface StreamOptions extends RunOptions {
+  /** What becomes of the turn when the loop over its events is left early: it stops, or goes on unwatched. Default `stop`. */
+  onLeave?: 'stop' | 'detach';
+}
+
 /** What may be given again when a session is opened: it is never stored. */
 export interface OpenOptions {
   /** For the tools of the turns to come; may hold live objects. */
@@ -37,7 +42,12 @@ export interface StoredOpenOptions extends OpenOptions {
   at?: number;
 }
 
-/** The events of one turn, and what it came to. Leaving the loop early stops the turn. */
+/**
+ * The events of one turn, and what it came to. The events end when the result is saved.
+ *
+ * A reader with 256 unread events holds the model's stream up, for 5 s at most each time; beyond that the deltas that it has not read are
+ * joined. Nothing is left out but progress values of a call that a newer one follows. Where nobody reads at all, nothing is held up.
+ */
 export interface RunStream<Output = unknown> extends AsyncIterable<AgentEvent> {
   readonly result: Promise<RunResult<Output>>;
 }
@@ -48,7 +58,8 @@ export interface Agent<Output = unknown> extends AsyncDisposable {
   readonly machine: AgentMachine;
   /** Resolves when the turn rests or waits for somebody; rejects with `TurnError` where it failed. */
   run(input: string | Message | readonly Message[], options?: RunOptions): Promise<RunResult<Output>>;
-  stream(input: string | Message | readonly Message[], options?: RunOptions): RunStream<Output>;
+  /** As `run`, with events from the beginning on. Leaving the loop early stops the turn, unless `onLeave` is `detach`. */
+  stream(input: string | Message | readonly Message[], options?: StreamOptions): RunStream<Output>;
   /**
    * The session of this id, from the store; a new one where there is none. The same object while it lives in this process.
    * Ids are data: any well-formed text without NUL, of 1 to 1,000 characters, is one. With `readOnly` or `at`, `unknown-session` and

@@ -14,7 +14,8 @@ import { type Posted, refusedFate } from './turn-waiters.ts';
 
 /** A session whose turns are begun by `run`, whatever stands around them. */
 export interface RunnableSession extends OwnSession {
-  run(messages: Message[], given: TurnGiven): Promise<RunResult>;
+  /** `onPosted` hears of the turn's message where no middleware stands around it, which could begin another turn in its place. */
+  run(messages: Message[], given: TurnGiven, onPosted?: (posted: Posted) => void): Promise<RunResult>;
 }
 
 export interface Around {
@@ -63,8 +64,13 @@ const emptyResult = (text: string, sessionId: string): RunResult => ({
 /** Without middleware there is nothing around a turn, and nothing is watched. */
 export const withRun = (session: OwnSession, wrapModel: Around['wrapModel']): RunnableSession =>
   Object.assign(session, {
-    run: (messages: Message[], { model, ...given }: TurnGiven) =>
-      runTurn(session, messages, model === undefined ? given : { ...given, model: wrapModel(model) }),
+    run: (messages: Message[], { model, ...given }: TurnGiven, onPosted?: (posted: Posted) => void) =>
+      runTurn(
+        session,
+        messages,
+        model === undefined ? given : { ...given, model: wrapModel(model) },
+        onPosted === undefined ? {} : { onPosted },
+      ),
   });
 
 /**

@@ -3,9 +3,10 @@ import { isJson, isPlainObject } from '../messages/json.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
 import { isSessionId } from '../stores/session-id.ts';
-import type { OpenOptions, RunOptions, StoredOpenOptions } from './agent.ts';
+import type { OpenOptions, RunOptions, StoredOpenOptions, StreamOptions } from './agent.ts';
 import type { TurnRun } from './agent-middleware.ts';
 import type { AgentOptions } from './agent-options.ts';
+import type { EventsOptions } from './session.ts';
 import {
   type Bound,
   type Rules,
@@ -188,6 +189,13 @@ const { session: _session, inspect: _inspect, ...ofTurn } = runOptions;
 export const checkTurn = ({ limits, toolChoice, settings, metadata, model, signal }: TurnRun): void =>
   checkGiven({ limits, toolChoice, settings, metadata, model, signal }, ofTurn, 'agentMiddleware: next');
 
+/** `stream` takes what `run` takes, and one more. */
+export const checkStreamOptions = (given: StreamOptions, tools: AgentOptions['tools']): void => {
+  const { onLeave, ...rest } = isPlainObject(given) ? given : {};
+  if (onLeave !== undefined) checkOne(onLeave, oneOf('stop', 'detach'), 'stream: option "onLeave"');
+  checkRunOptions(isPlainObject(given) ? rest : given, tools);
+};
+
 const storedOpenOptions = {
   ...openOptions,
   readOnly: isA('boolean'),
@@ -201,6 +209,13 @@ export const checkRestoreOptions = (given: OpenOptions): void => checkGiven(give
 const sendOptions = { mode: oneOf('queue', 'steer') };
 
 export const checkSendOptions = (given: { mode?: 'queue' | 'steer' }): void => checkGiven(given, sendOptions, 'send');
+
+const eventsOptions = { from: oneOf('now', 'turn') } satisfies Record<keyof EventsOptions, Bound>;
+
+export const checkEventsOptions = (given: EventsOptions = {}): EventsOptions => {
+  checkGiven(given, eventsOptions, 'events');
+  return { ...given };
+};
 
 /** `unknown-call`, as for every id that is none of the session's calls. */
 export const checkCallId = (given: unknown, where: string): void => {

@@ -4,7 +4,7 @@ import type { ChatModel } from '../models/chat-model.ts';
 import { wrapModel } from '../models/model-middleware.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { InputSchema, SchemaOutput } from '../tools/input-schema.ts';
-import type { Agent, OpenOptions, RunOptions } from './agent.ts';
+import type { Agent, OpenOptions, RunOptions, StreamOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { wrapTurns } from './agent-middleware.ts';
 import { createAgentTool } from './agent-tool.ts';
@@ -16,6 +16,7 @@ import {
   checkRestoreOptions,
   checkRunOptions,
   checkSessionId,
+  checkStreamOptions,
 } from './check-options.ts';
 import { type SessionSource, createSession } from './create-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
@@ -34,7 +35,8 @@ const openOptionsOf = (given: OpenOptions): OpenOptions => ({
   ...(given.inspect === undefined ? {} : { inspect: given.inspect }),
 });
 
-const givenOf = ({ session: _session, inspect: _inspect, ...given }: RunOptions): TurnGiven => given;
+const givenOf = ({ session: _session, inspect: _inspect, onLeave: _onLeave, ...given }: StreamOptions): TurnGiven =>
+  given;
 
 /** Makes an agent. Throws `AgentError` for an option or tool that is not right; the message says what, where and how to mend it. */
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
@@ -137,14 +139,16 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
       return (await sessionFor(given)).run(messages, givenOf(given));
     },
     stream: (input, given = {}) =>
-      streamTurn(async (attach, left) => {
-        checkRunOptions(given, options.tools);
+      streamTurn(async ({ attach, left, ended }) => {
+        checkStreamOptions(given, options.tools);
         const messages = checkMessages(input);
         const session = await sessionFor(given);
         attach(session);
         const signal = given.signal === undefined ? left : AbortSignal.any([given.signal, left]);
-        return session.run(messages, { ...givenOf(given), signal });
-      }),
+        return session.run(messages, { ...givenOf(given), signal }, (posted) => {
+          posted.result.then(ended, () => undefined);
+        });
+      }, given),
     open: async (id = newId(), extra = {}) => {
       checkSessionId(id, 'open');
       checkOpenOptions(extra);

@@ -14,11 +14,17 @@ import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { Authorize } from './agent-options.ts';
-import { checkCallId, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
+import {
+  checkCallId,
+  checkEventsOptions,
+  checkSendOptions,
+  checkSessionId,
+  checkStopReason,
+} from './check-options.ts';
 import { checkTools } from './check-tools.ts';
 import { createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
-import { type EventReader, createEventFeed } from './event-feed.ts';
+import { type EventReader, type ReadOptions, createEventFeed } from './event-feed.ts';
 import { type LiveObjects, createLiveObjects } from './live-objects.ts';
 import { newId } from './new-id.ts';
 import { openCallOf } from './open-call.ts';
@@ -32,7 +38,9 @@ import { restoreActor } from './restore-actor.ts';
 import { statusOf } from './session-status.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { watchTransitions } from './transitions.ts';
+import { joinTurn } from './stream-turn.ts';
 import { failedTurn } from './turn-error.ts';
+import { turnSoFar } from './turn-so-far.ts';
 import { type Posted, createTurnWaiters, refusedFate } from './turn-waiters.ts';
 
 export interface SessionSource {
@@ -64,7 +72,7 @@ export type ParseOutput = (raw: JsonValue) => unknown;
 
 /** A session with what only this package does with it. */
 export interface OwnSession extends Session {
-  read(onLeave?: () => void): EventReader;
+  read(options?: ReadOptions): EventReader;
   /** To all who read along. */
   publish(event: AgentEvent): void;
   /** Carries out the commands that others left in the store. */
@@ -118,7 +126,10 @@ export const createSession = (source: SessionSource): OwnSession => {
 
   const begun = context();
   kept = begun;
-  const feed = createEventFeed(actor);
+  const feed = createEventFeed(actor, {
+    saved: () => journal.idle(),
+    soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
+  });
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
   const journal = createJournal({
@@ -163,6 +174,7 @@ export const createSession = (source: SessionSource): OwnSession => {
 
   attachHost(actor, {
     hasReaders: feed.hasReaders,
+    behind: feed.behind,
     emit: feed.publish,
     context: live.context,
     model: live.model,
@@ -312,7 +324,8 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
       return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
     },
-    events: () => session.read(),
+    events: (given) => session.read(checkEventsOptions(given)),
+    stream: () => joinTurn(session),
     fork: async ({ at, id = newId() } = {}) => {
       checkSessionId(id, 'fork');
       await journal.idle();
@@ -327,8 +340,8 @@ export const createSession = (source: SessionSource): OwnSession => {
         revision: journal.revision,
       });
     },
-    read: (onLeave) => {
-      const reader = feed.read(onLeave);
+    read: (options) => {
+      const reader = feed.read(options);
       if (isClosed()) reader.close();
       return reader;
     },

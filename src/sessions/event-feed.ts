@@ -1,73 +1,51 @@
 import type { AnyActorRef, InspectionEvent, StateValue, Subscription } from 'xstate';
+import type { Hold } from '../actors/host.ts';
 import { statePath } from '../machines/state-path.ts';
 import type { AgentEvent } from './agent-event.ts';
+import { type EventReader, type FedReader, createEventReader } from './event-reader.ts';
+import { createRecentEvents } from './recent-events.ts';
+
+export type { EventReader } from './event-reader.ts';
 
 const valueOf = (snapshot: unknown): StateValue => (snapshot as { value: StateValue }).value;
 
-export interface EventReader extends AsyncIterableIterator<AgentEvent> {
-  /** No more events: what is there is still read, then the iteration ends. */
-  close(): void;
+export interface ReadOptions {
+  /** `turn`: first what the turn has come to so far. Default `now`. */
+  from?: 'now' | 'turn' | undefined;
+  onLeave?: (() => void) | undefined;
 }
 
-/** The events of one session for any number of readers, each from the moment it began to read. */
+/** The events of one session for any number of readers. */
 export interface EventFeed {
   publish(event: AgentEvent): void;
   /** As `publish`; where nobody reads, whoever reads next gets it first. */
   tell(event: AgentEvent): void;
   hasReaders(): boolean;
-  read(onLeave?: () => void): EventReader;
+  /** The readers that have fallen behind; undefined where none has. */
+  behind(): Hold | undefined;
+  read(options?: ReadOptions): EventReader;
   close(): void;
 }
 
-const createReader = (onEnd: () => void, onLeave: () => void): EventReader & { push(event: AgentEvent): void } => {
-  const events: AgentEvent[] = [];
-  const waiting: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
-  let isClosed = false;
-  const done: IteratorResult<AgentEvent, undefined> = { done: true, value: undefined };
-  const close = (): void => {
-    if (isClosed) return;
-    isClosed = true;
-    onEnd();
-    for (const resolve of waiting.splice(0)) resolve(done);
-  };
-  return {
-    push: (event) => {
-      if (isClosed) return;
-      const next = waiting.shift();
-      if (next === undefined) events.push(event);
-      else next({ done: false, value: event });
-    },
-    close,
-    next: () => {
-      const event = events.shift();
-      if (event !== undefined) return Promise.resolve({ done: false, value: event });
-      if (isClosed) return Promise.resolve(done);
-      return new Promise((resolve) => waiting.push(resolve));
-    },
-    return: () => {
-      const hasLeft = !isClosed;
-      events.length = 0;
-      close();
-      if (hasLeft) onLeave();
-      return Promise.resolve(done);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-};
+export interface FeedOptions {
+  /** Resolves when what is being saved is saved, or is not to be. */
+  saved(): Promise<unknown>;
+  /** The turn so far as events; `reply` is what has been streamed of the reply under way. */
+  soFar(reply: readonly AgentEvent[]): AgentEvent[];
+}
 
 /** What the chart says of a state that it has entered; everything else it says of the step there. */
 const beginnings = new Set<AgentEvent['type']>(['step-start', 'tool-call', 'approval-request', 'finish']);
 
 /** Transitions are watched only while somebody reads: inspection costs every actor of the session. */
-export const createEventFeed = (actor: AnyActorRef): EventFeed => {
-  const readers = new Set<ReturnType<typeof createReader>>();
+export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOptions): EventFeed => {
+  const readers = new Set<FedReader>();
+  const recent = createRecentEvents();
   let watching: Subscription | undefined;
   let before = '';
-
   let steps: AgentEvent[] = [];
   const untold: AgentEvent[] = [];
+  let isClosed = false;
 
   const push = (event: AgentEvent): void => {
     for (const reader of readers) reader.push(event);
@@ -79,6 +57,7 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
   // XState tells all steps that an event caused first and what the chart says of them afterwards. Here the steps stand between what
   // caused them and what begins with them.
   const publish = (event: AgentEvent): void => {
+    recent.hear(event);
     if (beginnings.has(event.type)) pushSteps();
     push(event);
   };
@@ -95,6 +74,13 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
       // Nobody is told: a picture is worth less than the run.
     }
   };
+  const attach = (reader: FedReader): void => {
+    readers.add(reader);
+    for (const event of untold.splice(0)) reader.push(event);
+    if (watching !== undefined) return;
+    before = statePath(valueOf(actor.getSnapshot()));
+    watching = actor.system.inspect(watch);
+  };
   return {
     publish,
     tell: (event) => {
@@ -102,22 +88,43 @@ export const createEventFeed = (actor: AnyActorRef): EventFeed => {
       else untold.push(event);
     },
     hasReaders: () => readers.size > 0,
-    read: (onLeave = () => undefined) => {
-      const reader = createReader(() => {
-        readers.delete(reader);
-        if (readers.size > 0) return;
-        watching?.unsubscribe();
-        watching = undefined;
-      }, onLeave);
-      readers.add(reader);
-      for (const event of untold.splice(0)) reader.push(event);
-      if (watching === undefined) {
-        before = statePath(valueOf(actor.getSnapshot()));
-        watching = actor.system.inspect(watch);
+    behind: () => {
+      const slow = [...readers].filter((reader) => reader.isBehind());
+      if (slow.length === 0) return undefined;
+      return {
+        over: Promise.all(slow.map((reader) => reader.caughtUp())),
+        giveUp: () => {
+          for (const reader of slow) reader.giveUp();
+        },
+      };
+    },
+    read: ({ from = 'now', onLeave = () => undefined } = {}) => {
+      let hasEnded = false;
+      const reader = createEventReader({
+        saved,
+        onLeave,
+        onEnd: () => {
+          hasEnded = true;
+          readers.delete(reader);
+          if (readers.size > 0) return;
+          watching?.unsubscribe();
+          watching = undefined;
+        },
+      });
+      if (from === 'now') attach(reader);
+      // Not in the midst of a step of the chart, of which one part would be told twice and another not at all.
+      else {
+        queueMicrotask(() => {
+          if (hasEnded) return;
+          attach(reader);
+          for (const event of soFar(recent.list())) reader.push(event);
+          if (isClosed) reader.close();
+        });
       }
       return reader;
     },
     close: () => {
+      isClosed = true;
       pushSteps();
       for (const reader of readers) reader.close();
     },

@@ -6,9 +6,12 @@ import { resultOf } from '../machines/turn-result.ts';
 import type { ParseOutput } from './create-session.ts';
 import { newId } from './new-id.ts';
 import { restoreActor } from './restore-actor.ts';
-import type { Session } from './session.ts';
+import type { AgentEvent } from './agent-event.ts';
+import { checkEventsOptions } from './check-options.ts';
+import type { RunResult, Session } from './session.ts';
 import { statusOf } from './session-status.ts';
 import { failedTurn } from './turn-error.ts';
+import { turnSoFar } from './turn-so-far.ts';
 
 export interface ViewSource {
   machine: AgentMachine;
@@ -31,6 +34,16 @@ export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource
       `session "${sessionId}" was opened to be looked at; open it without readOnly and at`,
     );
   };
+  const settled = async (): Promise<RunResult> => {
+    const { output, ...result } = resultOf(context);
+    if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
+    return output === undefined ? result : { ...result, output: await parseOutput(output) };
+  };
+  /** The turn as far as it had come. */
+  const told = async function* (): AsyncGenerator<AgentEvent> {
+    const isWaiting = statusOf(actor.getSnapshot().value) === 'waiting';
+    yield* turnSoFar(actor.getSnapshot(), { paused: isWaiting ? resultOf(context) : undefined, recent: [] });
+  };
   return {
     id: sessionId,
     actor,
@@ -46,12 +59,14 @@ export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource
     cancel: refuse,
     stop: refuse,
     retry: refuse,
-    settled: async () => {
-      const { output, ...result } = resultOf(context);
-      if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
-      return output === undefined ? result : { ...result, output: await parseOutput(output) };
+    settled,
+    events: (given) => (checkEventsOptions(given).from === 'turn' ? told() : noEvents()),
+    stream: () => {
+      const result = settled();
+      // Who reads the events learns of a failure by them.
+      result.catch(() => undefined);
+      return { result, [Symbol.asyncIterator]: told };
     },
-    events: noEvents,
     fork: async ({ at, id = newId() } = {}) => (at === undefined ? fork(document, id) : refuse()),
     toJSON: () => structuredClone(document),
     [Symbol.asyncDispose]: async () => undefined,

@@ -5,6 +5,7 @@ import type { TurnResult } from '../machines/turn-result.ts';
 import type { PendingCall } from '../tools/call.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
+import type { RunStream } from './agent.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { SessionDocument } from '../documents/document.ts';
 import type { SessionStatus } from '../stores/store.ts';
@@ -33,6 +34,11 @@ export interface RejectOptions extends DecisionOptions {
   remember?: 'tool' | 'input';
 }
 
+export interface EventsOptions {
+  /** `turn`: first what the turn has come to so far, as `stream` tells it. Default `now`. */
+  from?: 'now' | 'turn';
+}
+
 /** One conversation and the actor that runs it. Decisions throw `AgentError` where they do not apply, and then change nothing. */
 export interface Session<Output = unknown> extends AsyncDisposable {
   readonly id: string;
@@ -55,8 +61,14 @@ export interface Session<Output = unknown> extends AsyncDisposable {
   retry(): Promise<void>;
   /** The result when the turn rests or waits for somebody; rejects where it failed. */
   settled(): Promise<RunResult<Output>>;
-  /** From now on, until the session closes. */
-  events(): AsyncIterable<AgentEvent>;
+  /** Until the session closes. Leaving the loop stops nothing. */
+  events(options?: EventsOptions): AsyncIterable<AgentEvent>;
+  /**
+   * The turn under way for one more reader: what it has come to so far as events, the first of them `joined`, then the live ones. It ends when
+   * the turn rests or waits; leaving it stops nothing. Where the session rests already it tells its last turn, and before the first one waits
+   * for that.
+   */
+  stream(): RunStream<Output>;
   /**
    * A new session that goes on from here, or from an older revision; stored at once, this one stays as it is. A call that was under way
    * then follows its tool's annotations, as after a crash. Rejects with `unknown-revision`.

@@ -1,31 +1,72 @@
+import { AgentError } from '../errors.ts';
+import type { TurnResult } from '../machines/turn-result.ts';
 import type { RunStream } from './agent.ts';
+import type { AgentEvent } from './agent-event.ts';
 import type { OwnSession } from './create-session.ts';
-import type { EventReader } from './event-feed.ts';
+import type { ReadOptions } from './event-feed.ts';
+import type { EventReader } from './event-reader.ts';
 import type { RunResult } from './session.ts';
 
-/** Starts at once; events that nobody has read yet are kept. A reader that leaves early aborts its own turn: `left` tells. */
+type Finish = Extract<AgentEvent, { type: 'finish' }>;
+
+interface StreamOptions {
+  from?: ReadOptions['from'];
+  /** What becomes of the turn when its reader leaves early. Default `stop`. */
+  onLeave?: 'stop' | 'detach' | undefined;
+}
+
+/** What a stream lends to the turn that it starts. */
+interface Watched {
+  attach(session: OwnSession): void;
+  /** Aborts when a reader leaves that is to stop the turn. */
+  left: AbortSignal;
+  /** The turn's own end, before it is saved: an event that tells of it is the last one. */
+  ended(result: TurnResult): void;
+}
+
+/** Starts at once; events that nobody has read yet are kept. */
 export const streamTurn = (
-  start: (attach: (session: OwnSession) => void, left: AbortSignal) => Promise<RunResult>,
+  start: (watched: Watched) => Promise<RunResult>,
+  options: StreamOptions | null = {},
 ): RunStream => {
   const ready = Promise.withResolvers<EventReader | undefined>();
   const leaving = new AbortController();
+  const leave = (): void => {
+    if (options?.onLeave !== 'detach') leaving.abort('the reader left');
+  };
   let reader: EventReader | undefined;
-  const result = start((opened) => {
-    reader = opened.read(() => leaving.abort('the reader left'));
-    ready.resolve(reader);
-  }, leaving.signal);
-  const end = (): void => {
+  let end: TurnResult | undefined;
+  let isOver = false;
+  const result = start({
+    attach: (opened) => {
+      reader = opened.read({ from: options?.from, onLeave: leave });
+      ready.resolve(reader);
+    },
+    left: leaving.signal,
+    ended: (ended) => {
+      end = ended;
+    },
+  });
+  // A session that is joined tells its end in a copy.
+  const isLast = (finish: Finish): boolean => options?.from === 'turn' || finish.result === end;
+  const close = (): void => {
     ready.resolve(reader);
     reader?.close();
   };
-  result.then(end, end);
+  result.then(close, close);
   return {
     result,
     // Not a generator: one that waits for its next event would not hear that its reader leaves.
     [Symbol.asyncIterator]: () => ({
       next: async () => {
         const events = await ready.promise;
-        if (events !== undefined) return events.next();
+        if (isOver) return { done: true, value: undefined };
+        if (events !== undefined) {
+          const next = await events.next();
+          // What follows is of the turn after it.
+          if (next.done !== true && next.value.type === 'finish' && isLast(next.value)) isOver = true;
+          return next;
+        }
         // No session, no events: the reader learns why.
         await result;
         return { done: true, value: undefined };
@@ -37,4 +78,26 @@ export const streamTurn = (
       },
     }),
   };
+};
+
+/** The result of the turn, when it rests or waits and is saved. */
+const endOfTurn = async (session: OwnSession): Promise<RunResult> => {
+  for await (const event of session.read({ from: 'turn' })) {
+    if (event.type === 'finish') return session.finish(event.result);
+  }
+  throw new AgentError('session-closed', `session "${session.id}" was closed before its turn ended`);
+};
+
+/** The turn under way for one more reader, who stops nothing when he leaves. */
+export const joinTurn = (session: OwnSession): RunStream => {
+  const stream = streamTurn(
+    ({ attach }) => {
+      attach(session);
+      return endOfTurn(session);
+    },
+    { from: 'turn', onLeave: 'detach' },
+  );
+  // Who reads the events learns of a failure by them.
+  stream.result.catch(() => undefined);
+  return stream;
 };

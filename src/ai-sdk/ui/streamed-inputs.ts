@@ -34,6 +34,7 @@ export const createStreamedInputs = (): StreamedInputs => {
   return {
     hear: (event) => {
       if (event.type === 'message-fate') isFirstTurn = event.fate.type === 'delivered' && event.turn === 1;
+      if (event.type === 'joined') isFirstTurn = event.turn === 1;
       if (event.type === 'step-start' && event.iteration === 1 && isFirstTurn) round ??= 1;
       if ('callId' in event && event.callId !== undefined) learn(event.callId);
     },

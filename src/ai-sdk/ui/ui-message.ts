@@ -136,6 +136,7 @@ export const createUIMessage = ({ messages, onError, messageMetadata }: UIMessag
       case 'loop-suspected':
       case 'compaction':
       case 'transition':
+      case 'joined':
         return [];
       default:
         // An event of a kind that a later version knows is not an error.
