@@ -9,3 +9,4 @@ export type { ApprovalDescriptor } from './ui/call-parts.ts';
 export { hasAllDecisions } from './ui/has-all-decisions.ts';
 export { toUIMessageStream } from './ui/to-ui-message-stream.ts';
 export type { UIStreamOptions } from './ui/to-ui-message-stream.ts';
+export { toUIMessages, turnMessageId } from './ui/to-ui-messages.ts';

@@ -16,6 +16,7 @@ const subpaths = [
   'agentchart/middleware',
   'agentchart/otel',
   'agentchart/compaction',
+  'agentchart/server',
   'agentchart/testing',
   'agentchart/inspector',
 ];

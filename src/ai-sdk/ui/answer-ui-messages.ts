@@ -1,3 +1,5 @@
+import { AgentError } from '../../errors.ts';
+import type { JsonValue } from '../../messages/json.ts';
 import type { AgentEvent } from '../../sessions/agent-event.ts';
 import type { Session } from '../../sessions/session.ts';
 import { fromUIMessages } from './from-ui-messages.ts';
@@ -7,6 +9,8 @@ import type { UIMessage, UIMessageChunk } from './ui-types.ts';
 export interface UIAnswerOptions extends Omit<UIStreamOptions, 'messages'> {
   /** Who decides, for the session's log. */
   by?: string;
+  /** Arguments that run in place of those that were shown, by the id of the approval; the page sends them beside its messages. */
+  edits?: Readonly<Record<string, JsonValue>>;
 }
 
 const soon = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, 0, undefined));
@@ -16,8 +20,9 @@ async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): 
   try {
     for (;;) {
       const next = reader.next();
-      // Where the session rests, only what it has said already is still to come.
-      const found = session.status === 'busy' ? await next : await Promise.race([next, soon()]);
+      // Where the session rests, only what it has said already is still to come: at the latest when that is stored.
+      const found =
+        session.status === 'busy' ? await next : await Promise.race([next, session.settled().then(soon, soon)]);
       if (found === undefined || found.done === true) return;
       yield found.value;
       if (found.value.type === 'finish') return;
@@ -33,7 +38,7 @@ async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): 
  *
  * The last message counts as new where it is the user's: let the page take none while an approval is open, or it would be sent again with the
  * answer; and no `regenerate`, since a session keeps its history. Throws `AgentError` where a decision does not apply; then no message
- * is sent.
+ * is sent; and where the message is refused.
  *
  * @example
  * const session = await agent.open(id);
@@ -42,7 +47,7 @@ async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): 
 export const answerUIMessages = async (
   session: Session,
   messages: readonly UIMessage[],
-  { by, ...options }: UIAnswerOptions = {},
+  { by, edits = {}, ...options }: UIAnswerOptions = {},
 ): Promise<ReadableStream<UIMessageChunk>> => {
   const { message, approvals, results } = fromUIMessages(messages, { pending: session.pending });
   const who = by === undefined ? {} : { by };
@@ -51,13 +56,16 @@ export const answerUIMessages = async (
     // All at once: between one decision and the next the turn would rest again.
     await Promise.all([
       ...approvals.map(({ callId, approved, reason, ...bound }) => {
-        if (approved) return session.approve(callId, { ...bound, ...who });
+        const edit = Object.hasOwn(edits, callId) ? edits[callId] : undefined;
+        if (approved)
+          return session.approve(callId, { ...bound, ...who, ...(edit === undefined ? {} : { input: edit }) });
         return session.reject(callId, { ...bound, ...who, ...(reason === undefined ? {} : { reason }) });
       }),
       ...results.map(({ callId, output }) => session.respond(callId, output, who)),
     ]);
     // Behind an open decision a message has no fate yet, so only a refusal is waited for.
-    if (message !== undefined) await Promise.race([session.send(message), soon()]);
+    const fate = message === undefined ? undefined : await Promise.race([session.send(message), soon()]);
+    if (fate?.type === 'refused') throw new AgentError('session-busy', `the message was refused: ${fate.reason}`);
   } catch (error) {
     await reader.return?.();
     throw error;

@@ -95,7 +95,8 @@ export const createCallParts = (messages: readonly UIMessage[] | undefined): Cal
         result.status === 'rejected' && rejected.has(callId)
           ? { type: 'tool-output-denied', toolCallId: callId }
           : outputChunk(callId, result);
-      return [...endInside(callId), ...ensure(callId, tool), last];
+      const ran = result.edited === undefined ? ensure(callId, tool) : [inputChunk(callId, tool, result.edited)];
+      return [...endInside(callId), ...ran, last];
     },
     isShown: (callId) => shown.has(callId),
     show: (callId) => shown.add(callId),

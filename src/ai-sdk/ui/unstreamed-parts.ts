@@ -2,6 +2,7 @@ import type { TurnResult } from '../../machines/turn-result.ts';
 import type { AssistantMessage, FilePart, ToolCallPart } from '../../messages/message.ts';
 import type { CallParts } from './call-parts.ts';
 import type { TextBlocks } from './text-blocks.ts';
+import { fileUrl } from './file-url.ts';
 import { outputChunk } from './tool-output-chunk.ts';
 import type { UIMessageChunk } from './ui-types.ts';
 
@@ -12,10 +13,10 @@ export interface Shown {
   lastText: boolean;
 }
 
-const fileChunk = ({ data, mediaType }: FilePart): UIMessageChunk => ({
+const fileChunk = (part: FilePart): UIMessageChunk => ({
   type: 'file',
-  mediaType,
-  url: /^(https?|data):/i.test(data) ? data : `data:${mediaType};base64,${data}`,
+  mediaType: part.mediaType,
+  url: fileUrl(part),
 });
 
 const isTheirs = (part: { type: string }): part is ToolCallPart =>
