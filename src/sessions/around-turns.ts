@@ -6,7 +6,7 @@ import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import type { RunTurn, TurnRun } from './agent-middleware.ts';
 import { checkSendOptions, checkTurn } from './check-options.ts';
-import type { OwnSession } from './create-session.ts';
+import type { OwnSession } from './own-session.ts';
 import { newId } from './new-id.ts';
 import { type TurnGiven, runTurn, turnOptionsOf } from './run-turn.ts';
 import type { RunResult } from './session.ts';

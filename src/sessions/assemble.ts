@@ -22,7 +22,7 @@ import type { AgentOptions } from './agent-options.ts';
 import { keepTools } from './check-tools.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
 import { createRequestBuilder } from './create-request-builder.ts';
-import type { ParseOutput } from './create-session.ts';
+import type { ParseOutput } from './own-session.ts';
 import { createTurnContexts } from './turn-contexts.ts';
 import { createTurnEndings } from './turn-endings.ts';
 

@@ -18,7 +18,8 @@ import {
   checkSessionId,
   checkStreamOptions,
 } from './check-options.ts';
-import { type SessionSource, createSession } from './create-session.ts';
+import { createSession } from './create-session.ts';
+import type { SessionSource } from './own-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { memoryStore } from '../stores/memory-store.ts';
 import type { SessionStore } from '../stores/store.ts';

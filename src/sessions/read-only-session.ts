@@ -3,7 +3,7 @@ import { AgentError } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
-import type { ParseOutput } from './create-session.ts';
+import type { ParseOutput } from './own-session.ts';
 import { newId } from './new-id.ts';
 import { restoreActor } from './restore-actor.ts';
 import type { AgentEvent } from './agent-event.ts';

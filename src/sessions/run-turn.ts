@@ -1,7 +1,7 @@
 import type { TurnOptions } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { RunOptions } from './agent.ts';
-import type { OwnSession } from './create-session.ts';
+import type { OwnSession } from './own-session.ts';
 import type { RunResult } from './session.ts';
 import type { Posted } from './turn-waiters.ts';
 

@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import type { RunStream } from './agent.ts';
 import type { AgentEvent } from './agent-event.ts';
-import type { OwnSession } from './create-session.ts';
+import type { OwnSession } from './own-session.ts';
 import type { ReadOptions } from './event-feed.ts';
 import type { EventReader } from './event-reader.ts';
 import type { RunResult } from './session.ts';

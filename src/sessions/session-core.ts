@@ -1,0 +1,230 @@
+import type { SessionSource } from './own-session.ts';
+import { type ActorOptions, type ActorRefFrom, type SnapshotFrom, createActor } from 'xstate';
+import { attachHost } from '../actors/host.ts';
+import { AgentError, errorData } from '../errors.ts';
+import type { AgentMachine } from '../machines/agent.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
+import { type TurnResult, resultOf } from '../machines/turn-result.ts';
+import { checkTools } from './check-tools.ts';
+import { type Decide, createDecide } from './decide.ts';
+import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
+import { type EventFeed, createEventFeed } from './event-feed.ts';
+import { type LiveObjectsOfTurns, createLiveObjects } from './live-objects.ts';
+import { quiet } from './quiet-inspector.ts';
+import { type Inbox, createInbox } from './inbox.ts';
+import { type Journal, createJournal } from './journal.ts';
+import { restoreActor } from './restore-actor.ts';
+import { statusOf } from './session-status.ts';
+import { watchTransitions } from './transitions.ts';
+import { turnSoFar } from './turn-so-far.ts';
+import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
+
+/** What a session is made of, before anybody can call its methods. */
+export interface SessionCore {
+  actor: ActorRefFrom<AgentMachine>;
+  feed: EventFeed;
+  turns: TurnWaiters;
+  live: LiveObjectsOfTurns;
+  journal: Journal;
+  inbox: Inbox;
+  decide: Decide;
+  now(): SnapshotFrom<AgentMachine>;
+  context(): AgentContext;
+  isClosed(): boolean;
+  /** Throws why the session can go on no more. */
+  assertOpen(): void;
+  /** What the turn has come to where it waits for somebody. */
+  pendingResult(): TurnResult;
+  /** Resolves when `find` has something: asked at once, then after every change. Rejects when the session closes before. */
+  until<T>(find: () => T | undefined): Promise<T>;
+  /** A decision or a message has come in for good when it is stored. */
+  stored<T>(work: Promise<T>): Promise<T>;
+  toJSON(): SessionDocument;
+  dispose(): Promise<void>;
+}
+
+/** Makes the actor and gives it its host; it is not started yet. Throws `incompatible-document` where a document does not fit the machine. */
+export const createSessionCore = (source: SessionSource): SessionCore => {
+  const { document, store, machine } = source;
+  const createdAt = document?.createdAt ?? source.now();
+  const live = createLiveObjects(source.context);
+  let isOver = false;
+  let last: SessionDocument | undefined;
+  let isPaused = false;
+  /** What the store has, or was made from. */
+  let kept: AgentContext | undefined;
+  let crash: AgentError | undefined;
+  const watchers = new Set<() => void>();
+
+  const trust = source.isStored === true ? 'messages' : 'nothing';
+  const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
+  if (snapshot !== undefined) checkTools(machine, snapshot);
+  const options: ActorOptions<AgentMachine> = {
+    input: source.input,
+    ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
+  };
+  const actor = snapshot === undefined ? createActor(machine, options) : restoreActor(machine, snapshot, options);
+
+  const now = () => actor.getSnapshot();
+  const context = (): AgentContext => now().context;
+  const isClosed = (): boolean => isOver || now().status !== 'active';
+  const closed = (): AgentError =>
+    crash ?? new AgentError('session-closed', `session "${context().sessionId}" is closed; open it again by its id`);
+  const assertOpen = (): void => {
+    if (crash !== undefined || isClosed()) throw closed();
+  };
+
+  const begun = context();
+  kept = begun;
+  const feed = createEventFeed(actor, {
+    saved: () => journal.idle(),
+    soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
+  });
+  const turns = createTurnWaiters(() => resultOf(context()));
+  const running = new Set<AbortController>();
+  const journal = createJournal({
+    store,
+    actor,
+    sessionId: context().sessionId,
+    agent: source.agent,
+    createdAt,
+    now: source.now,
+    statusOf: () => statusOf(now().value),
+    committed: source.committed,
+    madeFrom: document?.revision,
+    onConflict: (error) => breakWith(error),
+  });
+  const commit = (): void => {
+    journal.commit().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+  };
+  /** The session can go on no more: all that is under way ends, whoever waits is told. */
+  const breakWith = (error: AgentError): void => {
+    crash = error;
+    for (const controller of running) controller.abort(error);
+    if (now().status === 'active') actor.stop();
+    inbox.watch(false);
+    feed.publish({ type: 'error', error: errorData(error) });
+    feed.close();
+    turns.fail(error);
+    wake();
+  };
+  const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
+  const wake = (): void => {
+    for (const watcher of watchers) watcher();
+  };
+  /** Tells whoever waits for the turn that it waits for somebody: when all that was under way is heard, not while it passes by. */
+  const pause = (): void => {
+    if (isClosed() || !now().hasTag('waiting')) return;
+    const result = pendingResult();
+    const turn = context().turn.number;
+    turns.pause(turn, result);
+    if (!isPaused) feed.publish({ type: 'finish', turn, result });
+    isPaused = true;
+  };
+
+  attachHost(actor, {
+    hasReaders: feed.hasReaders,
+    behind: feed.behind,
+    emit: feed.publish,
+    context: live.context,
+    model: live.model,
+    running,
+    barrier: () => (store.durable ? journal.claim() : undefined),
+  });
+  actor.on('*', (event) => {
+    live.hear(event);
+    turns.hear(event);
+    feed.publish(event);
+  });
+  actor.subscribe({
+    next: (snapshot) => {
+      wake();
+      if (snapshot.hasTag('waiting')) queueMicrotask(pause);
+      else isPaused = false;
+      inbox.watch(snapshot.hasTag('waiting') || (store.durable && snapshot.hasTag('busy')));
+      if ((snapshot.hasTag('busy') && !store.durable) || snapshot.context === kept) return;
+      kept = snapshot.context;
+      commit();
+    },
+    error: (error) =>
+      breakWith(
+        new AgentError('machine-error', `the session's machine broke: ${errorData(error).message}`, { cause: error }),
+      ),
+    complete: () => {
+      feed.close();
+      turns.fail(closed());
+      wake();
+    },
+  });
+
+  const until = <T>(find: () => T | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = find();
+        if (found === undefined && crash === undefined && !isClosed()) return;
+        watchers.delete(look);
+        if (found === undefined) reject(closed());
+        else resolve(found);
+      };
+      watchers.add(look);
+      look();
+    });
+
+  const decide = createDecide({ actor, authorize: source.authorize, context: live.context, assertOpen, until });
+  const stored = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await work;
+    if (crash !== undefined) throw crash;
+    if (store.durable && !isClosed()) await journal.commit();
+    return done;
+  };
+  const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.tell });
+  watchTransitions(actor, journal.note);
+
+  const toJSON = (): SessionDocument => {
+    if (last !== undefined) return structuredClone(last);
+    if (crash !== undefined) throw crash;
+    return writeDocument(actor, context().sessionId, {
+      agent: source.agent,
+      createdAt,
+      revision: journal.revision,
+    });
+  };
+
+  const dispose = async (): Promise<void> => {
+    const telling = source.told(actor);
+    if (telling !== undefined) await telling;
+    // What is left of a machine that broke is no session: the store keeps what it has.
+    if (crash === undefined) {
+      last = toJSON();
+      journal.seal();
+    }
+    source.forgetTools(context().turn.toolChanges);
+    isOver = true;
+    inbox.watch(false);
+    actor.stop();
+    feed.close();
+    turns.fail(closed());
+    wake();
+    if (crash === undefined && context() !== begun) await journal.commit();
+    else await journal.idle().catch(() => undefined);
+  };
+
+  return {
+    actor,
+    feed,
+    turns,
+    live,
+    journal,
+    inbox,
+    decide,
+    now,
+    context,
+    isClosed,
+    assertOpen,
+    pendingResult,
+    until,
+    stored,
+    toJSON,
+    dispose,
+  };
+};
