@@ -1,0 +1,1 @@
+export { inMemory as contender } from './langchain.ts';

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { contender as ours } from '../../bench/contenders/agentchart.ts';
+import { contender as loop } from '../../bench/contenders/loop.ts';
+import { workloads } from '../../bench/harness/lists.ts';
+import { type Results, fillText, markdownOf } from '../../bench/harness/results.ts';
+
+// Ten thousand sessions, and an installation, are for the bench itself.
+const short = workloads.names.filter((name) => name !== 'paused' && name !== 'package');
+
+test.each(short)('the workload %s runs and is checked for our own contenders', async (name) => {
+  const workload = await workloads.load(name);
+  const sample = await workload.prepare(ours);
+  const figures = Object.values((await sample?.()) ?? {});
+  expect(figures.length).toBeGreaterThan(0);
+  for (const figure of figures) expect(figure).toBeGreaterThan(0);
+  await (
+    await workload.prepare(loop)
+  )?.();
+});
+
+const results = (ms: number): Results => ({
+  date: '2026-01-02',
+  machine: { cpu: 'a processor', cores: 2, memory: '8 GiB', system: 'Linux 6', node: 'v24.0.0', sqlite: '3.50' },
+  versions: { agentchart: '1.0.0' },
+  workloads: {
+    one: {
+      title: 'one answer',
+      about: 'A question and its answer.',
+      unit: 'ms',
+      standings: {
+        loop: { rounds: 7, figures: { time: 0.5 } },
+        agentchart: { rounds: 7, figures: { time: ms } },
+        'ai-sdk': { error: 'it did not install' },
+        mastra: { skipped: true },
+      },
+    },
+  },
+});
+
+test('a figure in a document comes from the results, and so does a ratio', () => {
+  const text =
+    'about <!-- bench one agentchart time -->?<!-- /bench --> ms, <!-- bench one agentchart/loop time -->?<!-- /bench --> times';
+  expect(fillText(text, results(2))).toBe(
+    'about <!-- bench one agentchart time -->2.00<!-- /bench --> ms, <!-- bench one agentchart/loop time -->4.0<!-- /bench --> times',
+  );
+  expect(() => fillText('<!-- bench two agentchart time --><!-- /bench -->', results(2))).toThrow(/no figure "two/);
+});
+
+test('a contender that failed stands in the table with its reason', () => {
+  const table = markdownOf(results(2));
+  expect(table).toContain('| agentchart | 2.00 | 4.00 × | 1.00 × |');
+  expect(table).toContain('| ai | failed: it did not install |');
+  expect(table).toContain('Has no such thing: @mastra/core.');
+});
