@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
-import { isJson, type JsonValue } from '../messages/json.ts';
+import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
@@ -218,5 +218,5 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     }
     if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
     // What somebody decided on runs exactly as it was shown; a copy, for a tool that changes its input may run again.
-    return execute(tool, given.isChecked ? structuredClone(given.input) : check.value, scope, options);
+    return execute(tool, given.isChecked ? copyJson(given.input) : check.value, scope, options);
   });

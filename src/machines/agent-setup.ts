@@ -2,6 +2,7 @@ import { assign, enqueueActions } from 'xstate';
 import type { ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck } from '../actors/check-output.ts';
 import type { Told } from '../actors/wake.ts';
+import { copyJson } from '../messages/json.ts';
 import {
   type AgentContext,
   type Decision,
@@ -74,6 +75,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         enqueue.emit({ type: 'message-fate', messageId: next.id, fate: { type: 'delivered' }, turn });
       }),
       readSteering: enqueueActions(({ context, enqueue }) => {
+        if (!context.inbox.some(({ mode }) => mode === 'steer')) return;
         enqueue.assign(turnSteps.readSteering(context));
         for (const { id } of context.inbox.filter(({ mode }) => mode === 'steer')) {
           enqueue.emit({
@@ -149,7 +151,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         if (context.round === null) return;
         for (const { callId, tool, input } of specsOf(context.round, 0)) {
           // A copy: whoever listens cannot change what runs.
-          enqueue.emit({ type: 'tool-call', callId, tool, input: structuredClone(input) });
+          enqueue.emit({ type: 'tool-call', callId, tool, input: copyJson(input) });
         }
       }),
       finishLast: assign(({ context }) =>

@@ -1,5 +1,11 @@
 import { type JsonValue, canonicalJson } from '../messages/json.ts';
-import { type AssistantMessage, type Message, type ToolMessage, callsOf } from '../messages/message.ts';
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCallPart,
+  type ToolMessage,
+  callsOf,
+} from '../messages/message.ts';
 import { withOwnOptions } from '../messages/own-options.ts';
 import {
   type CallNeeds,
@@ -30,6 +36,9 @@ export interface Round {
   calls: CallRecord[];
 }
 
+const isSameCall = (one: ToolCallPart, other: ToolCallPart): boolean =>
+  one.toolName === other.toolName && canonicalJson(one.input) === canonicalJson(other.input);
+
 /**
  * Gives each call an id of ours and keeps the provider's beside it (R8). The same id, tool and arguments twice in one reply is one
  * call that a server repeated; the same id with other arguments is another call.
@@ -40,7 +49,7 @@ export const openRound = (
   { changes = [], prefix = '' }: { changes?: readonly ToolChange[]; prefix?: string } = {},
 ): Round => {
   const running = new Set(callsOf(reply));
-  const seen = new Set<string>();
+  const seen = new Map<string, ToolCallPart[]>();
   const calls: CallRecord[] = [];
   const content: Exclude<AssistantMessage['content'], string> = [];
   for (const part of typeof reply.content === 'string' ? [] : reply.content) {
@@ -48,9 +57,11 @@ export const openRound = (
       content.push(part);
       continue;
     }
-    const key = `${part.toolCallId}\n${part.toolName}\n${canonicalJson(part.input)}`;
-    if (part.toolCallId !== '' && seen.has(key)) continue;
-    seen.add(key);
+    if (part.toolCallId !== '') {
+      const twins = seen.get(part.toolCallId) ?? [];
+      if (twins.some((twin) => isSameCall(twin, part))) continue;
+      seen.set(part.toolCallId, [...twins, part]);
+    }
     const callId = `${prefix}call_${number}_${calls.length}`;
     calls.push({ callId, ...refOf(part.toolName, changes), phase: 'validating' });
     const named = part.toolCallId === '' ? part : withOwnOptions(part, { providerCallId: part.toolCallId });
@@ -87,11 +98,13 @@ export const isWaiting = ({ phase }: Pick<CallRecord, 'phase'>): boolean =>
 
 /** The call of this id, or the one inside which an agent made it. */
 export const ownerOf = (round: Round | null, callId: string): CallRecord | undefined =>
-  round?.calls.find((call) => call.callId === callId || callId.startsWith(`${call.callId}-`));
+  round?.calls.find((call) => call.callId === callId) ??
+  // Only ids of calls inside of calls hold this.
+  (callId.includes('-') ? round?.calls.find((call) => callId.startsWith(`${call.callId}-`)) : undefined);
 
 /** The calls that wait for somebody, also those of agents inside calls. */
 export const pendingOf = ({ round }: { round: Round | null }): PendingCall[] => {
-  if (round === null) return [];
+  if (round === null || !round.calls.some((call) => call.nested !== undefined || call.waiting !== undefined)) return [];
   const asked = new Map(callsOf(round.reply).map((part) => [part.toolCallId, part.input]));
   return round.calls.flatMap(({ callId, tool, phase, waiting, nested }): PendingCall[] => {
     if (nested !== undefined) return nested.pending.map((call) => ({ ...call, path: [callId, ...call.path] }));

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../messages/json.ts';
+import { type JsonValue, copyJson } from '../messages/json.ts';
 import { type Message, type ToolOutput, textOf } from '../messages/message.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { AgentContext, ModelCall } from './agent-context.ts';
@@ -64,7 +64,7 @@ export const resultOf = (context: AgentContext): TurnResult => {
     text: answerOf(context),
     ...(turn.output === undefined ? {} : { output: turn.output }),
     messages: outcome.type === 'tool-calls' && round !== null ? [...added, round.reply] : added,
-    pending: structuredClone(pendingOf(context)),
+    pending: copyJson(pendingOf(context)),
     usage: turn.usage,
     modelCalls: modelCalls.slice(turn.firstModelCall),
     iterations: turn.iterations,

@@ -18,6 +18,14 @@ export const canonicalJson = (value: unknown): string =>
     isPlainObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
   ) ?? 'null';
 
+/** A copy of plain JSON, several times as fast as `structuredClone`. */
+export const copyJson = <T>(value: T): T => {
+  if (typeof value !== 'object' || value === null) return value;
+  // What an array or object of JSON becomes has its type.
+  if (Array.isArray(value)) return (value as readonly unknown[]).map((item) => copyJson(item)) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyJson<unknown>(item)])) as T;
+};
+
 /** True for what JSON keeps as it is: no undefined, NaN, -0, bigint, date, class instance or cycle. */
 export const isJson = (value: unknown, ancestors: readonly object[] = []): value is JsonValue => {
   switch (typeof value) {

@@ -115,11 +115,38 @@ const withIds = (message: Message, ids: readonly string[], callCount: number): M
  * Never mutates; a message must not change after it was given.
  */
 export const viewOf = (messages: readonly Message[]): Message[] => {
+  const [first] = messages;
+  const known = first === undefined ? undefined : begun.get(first);
+  const goesOn = known !== undefined && known.seen.every((message, index) => message === messages[index]);
+  const made = goesOn ? known : createView();
+  for (let round = made.seen.length; round < messages.length; round += 1) {
+    const original = messages[round];
+    if (original !== undefined) made.add(original, round);
+  }
+  // What is short is made anew as fast, and sessions that only wait keep nothing for it.
+  if (first !== undefined && messages.length >= longHistory) begun.set(first, made);
+  made.seen = [...messages];
+  return [...made.view];
+};
+
+const longHistory = 50;
+
+/** How far the view of a long history is made, by its first message. */
+const begun = new WeakMap<Message, View>();
+
+interface View {
+  /** The messages of which `view` is made. */
+  seen: readonly Message[];
+  view: Message[];
+  add(original: Message, round: number): void;
+}
+
+const createView = (): View => {
   const view: Message[] = [];
   const distinct = createDistinctIds();
   const sent = new Map<string, Sent>();
 
-  messages.forEach((original, round) => {
+  const add = (original: Message, round: number): void => {
     const item = prepared(original);
     if (item.message === undefined) return;
     if (item.calls.length === 0 && item.results.length === 0) {
@@ -141,6 +168,6 @@ export const viewOf = (messages: readonly Message[]): Message[] => {
     if (item.sent === undefined || !sameItems(item.sent.ids, ids))
       item.sent = { ids, message: withIds(item.message, ids, item.calls.length) };
     view.push(item.sent.message);
-  });
-  return view;
+  };
+  return { seen: [], view, add };
 };

@@ -171,4 +171,17 @@ describe('viewOf', () => {
     expect(after).toHaveLength(before.length + 1);
     expect(after.every((message, index) => index === before.length || message === before[index])).toBe(true);
   });
+
+  test('a long history that grows has the view that it would have if it were new', () => {
+    const history: Message[] = [user('hi')];
+    for (let round = 0; round < 60; round += 1) {
+      history.push(asks(call('c', round % 3 === 0 ? 'p' : undefined)), answers(result('c', String(round))));
+      const grown = viewOf([...history]);
+      expect(grown).toEqual(viewOf(structuredClone(history)));
+      grown.length = 0;
+    }
+    const cut = history.slice(0, 80);
+    expect(viewOf([...cut, user('something else')])).toEqual(viewOf(structuredClone([...cut, user('something else')])));
+    expect(viewOf(history)).toEqual(viewOf(structuredClone(history)));
+  });
 });
