@@ -1,4 +1,4 @@
-import { assign, enqueueActions } from 'xstate';
+import { assign, emit, enqueueActions } from 'xstate';
 import type { ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck } from '../actors/check-output.ts';
 import type { Told } from '../actors/wake.ts';
@@ -19,10 +19,11 @@ import { outcomeEvents } from './outcome-events.ts';
 import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
-import { changeCall, nestedState, ownerOf, pendingOf, specsOf, startable } from './round.ts';
+import { changeCall, nestedState, ownerOf, pendingOf, runCalls, specsOf, startable } from './round.ts';
 import { type AgentActors, agentGuards } from './agent-guards.ts';
 import type { ChartEvent } from './chart-event.ts';
 import type { AgentRules } from './rules.ts';
+import { stopChildren } from './stop-children.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { LimitName } from './turn.ts';
 import { resultOf } from './turn-result.ts';
@@ -107,9 +108,10 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       }),
       resumeTurn: assign(({ context }) => turnSteps.resumeTurn(context, rules)),
       // what the model said
-      announceStep: enqueueActions(({ context: { turn }, enqueue }) => {
-        enqueue.emit({ type: 'step-start', iteration: turn.iterations + 1 });
-      }),
+      announceStep: emit(({ context: { turn } }) => ({
+        type: 'step-start' as const,
+        iteration: turn.iterations + 1,
+      })),
       takeOutcome: enqueueActions(({ context, enqueue }, outcome: ModelOutcome) => {
         enqueue.assign(replySteps.takeOutcome(context, outcome));
         for (const event of outcomeEvents(context, outcome)) enqueue.emit(event);
@@ -204,7 +206,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         const ids = startable(context.round, rules);
         if (ids.length === 0) return;
         enqueue.assign({
-          round: ids.reduce((round, id) => changeCall(round, id, { phase: 'running' }), context.round),
+          round: runCalls(context.round, ids),
         });
         for (const id of ids) enqueue.sendTo(id, { type: 'call.start' });
       }),
@@ -238,11 +240,12 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         if (context.callPrefix === '' || self._parent === undefined) return;
         enqueue.sendTo(self._parent, { type: 'agent.reported', nested: nestedState(context.round, rules) });
       }),
-      closeRound: enqueueActions(({ context, enqueue }) => {
+      closeRound: enqueueActions(({ context, self, enqueue }) => {
         const step = roundSteps.closeRound(context, rules);
         const { round } = context;
         enqueue.assign(step);
-        for (const { callId } of round?.calls ?? []) enqueue.stopChild(callId);
+        const ids = (round?.calls ?? []).map(({ callId }) => callId);
+        for (const stop of stopChildren(ids, self.getSnapshot())) enqueue(stop as never);
         const count = step.turn?.repeats.count ?? 0;
         if (round === null || count < rules.loopDetection.threshold) return;
         enqueue.emit({ type: 'loop-suspected', tools: round.calls.map(({ tool }) => tool), count });

@@ -6,7 +6,7 @@ import { type CallResult, refOf, textResult } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
 import { failure } from './ending-steps.ts';
 import { roundKey } from './round-key.ts';
-import { type Round, hasFailed, messagesOf, openRound, settleOpen, changeCall, startableAtOnce } from './round.ts';
+import { type Round, hasFailed, messagesOf, openRound, runCalls, settleOpen, startableAtOnce } from './round.ts';
 import type { AgentRules } from './rules.ts';
 import { type Step, changeTurn } from './step.ts';
 import { type Turn, freshRequest } from './turn.ts';
@@ -26,7 +26,7 @@ export const beginRound = (
   const atOnce = canStart
     ? startableAtOnce(opened, rules, (call) => !rules.needsCheck(call) && !isRemembered(call.tool))
     : [];
-  const round = atOnce.reduce((each, id) => changeCall(each, id, { phase: 'running' }), opened);
+  const round = runCalls(opened, atOnce);
   const toolCalls = context.turn.toolCalls + round.calls.length;
   return {
     ...context,

@@ -84,14 +84,26 @@ export const specsOf = (round: Round, iteration: number): CallSpec[] => {
   }));
 };
 
-export const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => ({
-  ...round,
-  calls: round.calls.map((call) => {
-    if (call.callId !== callId) return call;
-    const { waiting: _over, nested: _before, ...rest } = call;
-    return { ...rest, ...change };
-  }),
+const changed = (
+  { waiting: _over, nested: _before, ...rest }: CallRecord,
+  change: Partial<CallRecord>,
+): CallRecord => ({
+  ...rest,
+  ...change,
 });
+
+export const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => {
+  const at = round.calls.findIndex((call) => call.callId === callId);
+  const call = round.calls[at];
+  return call === undefined ? round : { ...round, calls: round.calls.with(at, changed(call, change)) };
+};
+
+/** The calls of these ids are at work. */
+export const runCalls = (round: Round, callIds: readonly string[]): Round => {
+  const started = new Set(callIds);
+  const calls = round.calls.map((call) => (started.has(call.callId) ? changed(call, { phase: 'running' }) : call));
+  return { ...round, calls };
+};
 
 export const isWaiting = ({ phase }: Pick<CallRecord, 'phase'>): boolean =>
   phase === 'awaiting-decision' || phase === 'awaiting-result' || phase === 'awaiting-agent';
@@ -124,6 +136,7 @@ export interface Scheduling {
 
 /** The queued calls that may start now, in call order: R7 (at most `concurrency`, barriers), R26 (`hold`). */
 export const startable = (round: Round, rules: Scheduling): string[] => {
+  if (!round.calls.some((call) => call.phase === 'queued')) return [];
   const isHeld =
     rules.hold === 'all' &&
     round.calls.some((call) => call.phase === 'validating' || call.phase === 'awaiting-decision');
