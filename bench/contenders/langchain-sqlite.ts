@@ -54,5 +54,6 @@ const { pause: _, ...rest } = langchain(() => {
 
 export const contender: Contender = {
   ...rest,
+  isStored: true,
   packages: ['langchain', '@langchain/langgraph-checkpoint-sqlite'],
 };

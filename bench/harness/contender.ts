@@ -3,16 +3,6 @@ import type { Task } from './task.ts';
 /** Runs the task once, from the question to the checked answer. */
 export type Run = () => Promise<void>;
 
-/** A run whose session is kept outside of the process's memory. */
-export interface KeptRun {
-  run: Run;
-  /** Bytes that were written so far, by the counters of the store or the size of its files. */
-  written(): number;
-  /** Bytes of the session's messages as JSON, as the contender has them. */
-  messageBytes(): number | Promise<number>;
-  close(): void | Promise<void>;
-}
-
 /** One kit. What it cannot do is left out, and stands so in the table. */
 export interface Contender {
   /** Packages whose versions the table names. */
@@ -26,8 +16,6 @@ export interface Contender {
   resume?(
     task: Task,
   ): Promise<{ json: string; wake(json: string): Promise<unknown>; finish(json: string): Promise<void> }>;
-  /** A run whose every step is stored in the file. */
-  keep?(task: Task, path: string): KeptRun | Promise<KeptRun>;
-  /** Opens a stored session of these many messages, and tells how many it holds. */
-  open?(count: number, folder: string): Promise<{ open: () => Promise<number>; parse: () => number }>;
+  /** Every step of a run is in a file before the next begins. */
+  isStored?: true;
 }

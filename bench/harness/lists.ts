@@ -15,6 +15,7 @@ const namesIn = (folder: string): string[] =>
 const order = [
   'loop',
   'agentchart',
+  'agentchart-sqlite',
   'ai-sdk',
   'langchain',
   'langchain-memory',
@@ -27,6 +28,7 @@ const order = [
 export const titles: Readonly<Record<string, string>> = {
   loop: 'hand-written loop',
   agentchart: 'agentchart',
+  'agentchart-sqlite': 'agentchart, sqliteStore',
   'ai-sdk': 'ai',
   langchain: 'langchain',
   'langchain-memory': 'langchain, MemorySaver',

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import { contender as ours } from '../../bench/contenders/agentchart.ts';
+import { contender as stored } from '../../bench/contenders/agentchart-sqlite.ts';
 import { contender as loop } from '../../bench/contenders/loop.ts';
 import { workloads } from '../../bench/harness/lists.ts';
 import { type Results, fillText, markdownOf } from '../../bench/harness/results.ts';
 
 // Ten thousand sessions, and an installation, are for the bench itself.
-const short = workloads.names.filter((name) => name !== 'paused' && name !== 'package');
+const short = workloads.names.filter((name) => !['paused', 'package', 'persist-1000'].includes(name));
 
 test.each(short)('the workload %s runs and is checked for our own contenders', async (name) => {
   const workload = await workloads.load(name);
-  const sample = await workload.prepare(ours);
+  const sample = await workload.prepare(name.startsWith('persist') ? stored : ours);
   const figures = Object.values((await sample?.()) ?? {});
   expect(figures.length).toBeGreaterThan(0);
   for (const figure of figures) expect(figure).toBeGreaterThan(0);
