@@ -10,18 +10,21 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
   toolCallSetup(rules, actors).createMachine({
     id: 'toolCall',
     context: ({ input }) => initialToolCall(input),
-    initial: 'validating',
+    initial: 'called',
     on: {
       'call.report': { actions: 'report' },
       'call.stop': { target: '.settled', actions: { type: 'abandon', params: { status: 'stopped' } } },
       'call.cancel': { target: '.settled', actions: { type: 'abandon', params: { status: 'cancelled' } } },
     },
     states: {
-      validating: {
+      called: {
         always: [
           { guard: 'isRefused', target: 'settled' },
           { guard: 'mayStart', target: 'running' },
+          { target: 'validating' },
         ],
+      },
+      validating: {
         invoke: {
           id: 'check',
           src: 'check',
