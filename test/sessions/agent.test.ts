@@ -338,7 +338,7 @@ describe('sessions', () => {
     await held.whenBegun(1);
     await waitFor(session.actor, ({ context }) => context.round?.calls[0]?.phase === 'awaiting-decision');
     isBroken = true;
-    await session.approve('call_1_0');
+    await expect(session.approve('call_1_0')).rejects.toMatchObject({ code: 'machine-error' });
     expect(await settled).toMatchObject([
       { status: 'rejected', reason: { code: 'machine-error', message: expect.stringContaining('broken clock') } },
     ]);

@@ -33,6 +33,7 @@ export const modelOfScript = (script: Script): ChatModel =>
     const question = messages[start];
     const reply = script({
       question: question === undefined ? '' : textOf(question),
+      before: '',
       results: resultsAfter(messages, start),
     });
     if (reply === undefined) return new Error('the script does not know the question');
