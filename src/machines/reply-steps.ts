@@ -40,7 +40,14 @@ export const planRetry = (context: AgentContext, rules: AgentRules): Step => {
 
 export const useFallback = (context: AgentContext): Step => ({
   failure: null,
-  ...changeTurn(context, { request: { ...freshRequest, model: context.turn.request.model + 1 } }),
+  // Empty replies count on: a model that answers nothing and one that fails by turns would go on for ever.
+  ...changeTurn(context, {
+    request: {
+      ...freshRequest,
+      model: context.turn.request.model + 1,
+      emptyReplies: context.turn.request.emptyReplies,
+    },
+  }),
 });
 
 export const askAgain = (context: AgentContext): Step => ({

@@ -218,6 +218,23 @@ inBothModes('model calls', (run) => {
     model.assertFinished();
   });
 
+  test('R24/R42: a model that fails and a fallback that says nothing, by turns, come to an end', async () => {
+    let asked = 0;
+    const failing: ChatModel = { name: 'failing', generate: () => Promise.reject(passing()) };
+    const silent: ChatModel = {
+      name: 'silent',
+      generate: async () => {
+        asked += 1;
+        if (asked > 10) throw new Error('asked for ever');
+        return text('');
+      },
+    };
+    const agent = createAgent({ model: failing, fallback: [silent], retry: { attempts: 1 } });
+    const { result } = await run(agent, 'hello');
+    expect(result.outcome).toMatchObject({ type: 'failed', code: 'empty-reply' });
+    expect(asked).toBe(2);
+  });
+
   test('R42: each model call of a turn may be empty once', async () => {
     const model = scriptedModel([{}, calls(call('F1')), {}, 'world']);
     const { result } = await run(createAgent({ model, tools: [F1] }), 'hello');
