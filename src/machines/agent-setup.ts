@@ -250,7 +250,8 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         if (round === null || count < rules.loopDetection.threshold) return;
         enqueue.emit({ type: 'loop-suspected', tools: round.calls.map(({ tool }) => tool), count });
       }),
-      forgetRound: assign({ lastRound: [] }),
+      // Also the reply that was still being checked when the turn ended.
+      forgetRound: assign({ lastRound: [], reply: null }),
       // limits and ends
       beginWork: enqueueActions(({ context, enqueue }) => {
         const work = limitSteps.beginWork(context, rules);

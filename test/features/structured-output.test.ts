@@ -310,6 +310,24 @@ describe('the output', () => {
     expect((await resting(later)).output).toEqual(suzhou);
   });
 
+  test('that is still being checked when the turn is stopped is not kept', async () => {
+    const checked = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const slow = output.refine(async () => {
+      reached.resolve();
+      await checked.promise;
+      return true;
+    });
+    const session = await createAgent({ model: held([asText(suzhou)]), output: slow }).open();
+    const fate = session.send('go');
+    await reached.promise;
+    await session.stop();
+    expect(await fate).toEqual({ type: 'delivered' });
+    expect(session.actor.getSnapshot().value).toEqual({ done: 'stopped' });
+    expect(session.actor.getSnapshot().context.reply).toBeNull();
+    checked.resolve();
+  });
+
   test('is not there where the turn was stopped or ended by a tool', async () => {
     const last = toolOf('last', (_, ctx) => ctx.endTurn());
     const result = await agentOf(scriptedModel([calls(call('last'))]), { tools: [last] }).run('go');
