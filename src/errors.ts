@@ -49,7 +49,8 @@ export type AgentErrorCode =
   | 'session-conflict'
   | 'nothing-to-retry'
   // tests
-  | 'crash-unsafe';
+  | 'crash-unsafe'
+  | 'unsound-chart';
 
 /** The one base class of what this package throws. `JSON.stringify` of it keeps name, code, message and details. */
 export class AgentError extends Error {

@@ -1,3 +1,7 @@
+export { explore } from './explore/explore.ts';
+export type { ChartCoverage, ExplorationReport, ExploreOptions } from './explore/explore.ts';
+export { ExplorationError } from './explore/exploration-error.ts';
+export type { Problem } from './explore/exploration-error.ts';
 export { scriptedModel } from './scripted-model.ts';
 export type { ScriptedAnswer, ScriptedModel, ScriptedReply } from './scripted-model.ts';
 export { isAcceptable, violations } from '../messages/violations.ts';
