@@ -7,7 +7,7 @@ import {
   ModelError,
   type ModelReply,
   type Session,
-  TurnError,
+  type TurnError,
   createAgent,
   tool,
 } from '../../src/index.ts';

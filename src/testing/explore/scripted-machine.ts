@@ -2,7 +2,7 @@ import { type AnyStateMachine, StateMachine } from 'xstate';
 import { AgentError } from '../../errors.ts';
 import type { AgentMachine } from '../../machines/agent.ts';
 import type { ToolCallMachine } from '../../machines/tool-call.ts';
-import { wakeLogic } from '../../actors/wake.ts';
+import type { WakeLogic } from '../../actors/wake.ts';
 import { scriptedEffect } from './scripted-effect.ts';
 
 /** An agent's chart and that of its calls: guards, actions and states as they are, every effect scripted. */
@@ -50,7 +50,7 @@ export const scriptMachine = (machine: AgentMachine): ScriptedMachines => {
         alarm: scriptedEffect(),
         stopWhen: scriptedEffect(),
         checkOutput: scriptedEffect(),
-        wake: scriptedEffect() as unknown as typeof wakeLogic,
+        wake: scriptedEffect() as unknown as WakeLogic,
       },
     }),
   );
