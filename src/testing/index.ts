@@ -1,3 +1,6 @@
+export { replay } from './replay.ts';
+export type { ReplayReport } from './replay.ts';
+export type { Divergence } from './replay-player.ts';
 export { explore } from './explore/explore.ts';
 export type { ChartCoverage, ExplorationReport, ExploreOptions } from './explore/explore.ts';
 export { ExplorationError } from './explore/exploration-error.ts';

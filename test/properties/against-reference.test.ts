@@ -2,15 +2,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  type AgentOptions,
   type ChatModel,
   type Message,
   ModelError,
   type ModelReply,
   type Session,
+  type SessionDocument,
   type TurnError,
   createAgent,
   tool,
 } from '../../src/index.ts';
+import { replay } from '../../src/testing/index.ts';
 import { outsideTool, toolOf } from '../support/tools.ts';
 import { outputText } from '../support/transcript.ts';
 import { type Command, type Program, type Said, type Trace, attempts, referenceLoop } from './reference-loop.ts';
@@ -82,11 +85,10 @@ const endOf = ({ outcome }: TurnError['result']): string => {
   return outcome.type === 'failed' ? `failed ${outcome.code}` : outcome.type;
 };
 
-/** The same program with the real agent. */
-const live = async (program: Program): Promise<Trace> => {
+const optionsOf = (program: Program): AgentOptions => {
   const { said, hold, autopilot, stopOnUnknownTool, maxToolCalls, ...limits } = program;
   const { maxIterations, maxConsecutiveErrors, onLimit } = limits;
-  const agent = createAgent({
+  return {
     model: modelOf(said),
     tools,
     autopilot,
@@ -94,7 +96,12 @@ const live = async (program: Program): Promise<Trace> => {
     approvals: { hold },
     limits: { maxIterations, maxConsecutiveErrors, onLimit, ...(maxToolCalls === undefined ? {} : { maxToolCalls }) },
     retry: { attempts, initialDelay: 0 },
-  });
+  };
+};
+
+/** The same program with the real agent. */
+const live = async (program: Program): Promise<Trace & { document: SessionDocument }> => {
+  const agent = createAgent(optionsOf(program));
   const ends: string[] = [];
   const listen = (each: Session): Session => {
     each.actor.on('finish', ({ result }) => {
@@ -166,6 +173,7 @@ const live = async (program: Program): Promise<Trace> => {
     ends,
     replies: (context.usage.inputTokens ?? 0) / usage.inputTokens,
     pending: session.pending.map(({ callId }) => callId),
+    document: session.toJSON(),
   };
   expect(context.usage.totalTokens ?? 0).toBe(trace.replies * usage.totalTokens);
   await session[Symbol.asyncDispose]();
@@ -277,10 +285,24 @@ test('R3, R6, R18–R22, R27, R33–R35, R42, R45: whatever comes from outside, 
     fc.asyncProperty(program, async (given) => {
       const expected = referenceLoop(given);
       met.push(...expected.ends);
-      expect(await live(given)).toEqual(expected);
+      const { document: _, ...trace } = await live(given);
+      expect(trace).toEqual(expected);
     }),
     { numRuns, seed },
   );
   console.log([...Map.groupBy(met, (end) => end)].map(([end, all]) => `${end}: ${all.length}`).join(', '));
   if (numRuns >= 2000) expect([...new Set(met)].toSorted()).toEqual(everyEnd);
 }, 120_000);
+
+test('a session that nobody asked to go on by `retry` is replayed without a divergence', async () => {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+  const numRuns = Number(process.env['RUNS'] ?? 2000) / 10;
+  await fc.assert(
+    fc.asyncProperty(program, async ({ commands, ...rest }) => {
+      const given = { ...rest, commands: commands.filter((each) => each.do !== 'retry') };
+      const { document } = await live(given);
+      expect(await replay(document, optionsOf(given))).not.toHaveProperty('divergence');
+    }),
+    { numRuns, seed },
+  );
+}, 60_000);

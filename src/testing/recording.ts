@@ -1,0 +1,104 @@
+import type { AnyStateMachine } from 'xstate';
+import { readDocument, snapshotOf } from '../documents/document.ts';
+import type { AgentContext, Decision, ModelCall } from '../machines/agent-context.ts';
+import { pendingOf } from '../machines/round.ts';
+import type { Outcome } from '../machines/turn.ts';
+import { type AssistantMessage, type Message, type ToolOutput, callsOf } from '../messages/message.ts';
+import { providerCallIdOf, withoutOwnOptions } from '../messages/own-options.ts';
+import type { ModelReply } from '../models/chat-model.ts';
+import type { CallStatus } from '../tools/call.ts';
+
+export interface RecordedResult {
+  status: CallStatus;
+  output: ToolOutput;
+}
+
+/** A stored session as somebody would have to play it again. */
+export interface Recording {
+  /** The reply whose calls are still open stands at the end. */
+  messages: readonly Message[];
+  /** How many messages there were before the model was asked first. */
+  given: number;
+  /** What the provider told of the reply at this index of `messages`. */
+  callAt(index: number): ModelCall | undefined;
+  results: ReadonlyMap<string, RecordedResult>;
+  decisions: ReadonlyMap<string, Decision>;
+  /** Calls that still wait for somebody. */
+  pending: readonly string[];
+  /** How the last turn ended; absent where it still works or waits. How earlier turns ended is not in a document. */
+  outcome: Outcome | undefined;
+}
+
+/** Which call of the model gave which reply: empty and refused replies left no message. */
+const alignCalls = (messages: readonly Message[], modelCalls: readonly ModelCall[]): Map<number, ModelCall> => {
+  const replies = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []));
+  const history = Math.max(0, replies.length - modelCalls.length);
+  const aligned = new Map<number, ModelCall>();
+  let unseen = modelCalls.length - replies.length;
+  let at = 0;
+  for (const index of replies.slice(history)) {
+    const before = messages.slice(0, index).findLast(({ role }) => role === 'assistant' || role === 'tool');
+    const isNewTurn = messages[index - 1]?.role === 'user' && before?.role === 'assistant';
+    for (; isNewTurn && unseen > 0 && modelCalls[at]?.turn === modelCalls[at - 1]?.turn; at += 1) unseen -= 1;
+    const call = modelCalls[at];
+    if (call !== undefined) aligned.set(index, call);
+    at += 1;
+  }
+  return aligned;
+};
+
+const resultsOf = ({ messages, round }: AgentContext): Map<string, RecordedResult> => {
+  const results = new Map<string, RecordedResult>();
+  for (const message of messages) {
+    if (message.role !== 'tool') continue;
+    for (const { toolCallId, output, providerOptions } of message.content) {
+      const status = (providerOptions?.['agentchart']?.['status'] ?? 'ok') as CallStatus;
+      results.set(toolCallId, { status, output });
+    }
+  }
+  for (const { callId, result } of round?.calls ?? []) if (result !== undefined) results.set(callId, result);
+  return results;
+};
+
+export const recordingOf = (machine: AnyStateMachine, document: unknown): Recording => {
+  const { context } = snapshotOf(machine, readDocument(document));
+  const { round, modelCalls, decisions, turn } = context;
+  const messages = round === null ? context.messages : [...context.messages, round.reply];
+  const calls = alignCalls(messages, modelCalls);
+  const first = [...calls.keys()][0];
+  return {
+    messages,
+    given: first ?? messages.length,
+    callAt: (index) => calls.get(index),
+    results: resultsOf(context),
+    decisions: new Map(decisions.map((decision) => [decision.callId, decision])),
+    pending: pendingOf(context).map(({ callId }) => callId),
+    outcome: turn.outcome,
+  };
+};
+
+/** A message of a session as the model gave it: with the provider's ids, and the arguments that a human may have edited. */
+export const replyOf = (message: AssistantMessage, call: ModelCall | undefined): ModelReply => {
+  const ids = new Map<string, string>();
+  const content =
+    typeof message.content === 'string'
+      ? message.content
+      : message.content.map((part) => {
+          if (part.type === 'tool-call') {
+            const id = providerCallIdOf(part) ?? '';
+            ids.set(part.toolCallId, id);
+            const { originalInput = part.input } = (part.providerOptions?.['agentchart'] ?? {}) as {
+              originalInput?: unknown;
+            };
+            return { ...withoutOwnOptions(part), toolCallId: id, input: originalInput };
+          }
+          if (part.type === 'tool-result') return { ...part, toolCallId: ids.get(part.toolCallId) ?? '' };
+          return part;
+        });
+  return {
+    message: { ...message, content },
+    finishReason: call?.finishReason ?? (callsOf(message).length > 0 ? 'tool-calls' : 'stop'),
+    ...(call?.usage === undefined ? {} : { usage: call.usage }),
+    ...(call === undefined ? {} : { model: call.model }),
+  };
+};

@@ -1,0 +1,233 @@
+import type { AgentContext } from '../machines/agent-context.ts';
+import type { Outcome } from '../machines/turn.ts';
+import type { Message } from '../messages/message.ts';
+import { callsOf } from '../messages/message.ts';
+import { ModelError } from '../models/model-error.ts';
+import type { AgentOptions } from '../sessions/agent-options.ts';
+import type { Session } from '../sessions/session.ts';
+import type { PendingCall } from '../tools/call.ts';
+import type { RunTool } from '../tools/tool-middleware.ts';
+import type { JsonValue } from '../messages/json.ts';
+import { shapeOf } from './message-shape.ts';
+import { type Recording, replyOf } from './recording.ts';
+
+/** Where a session does something else than it did. */
+export interface Divergence {
+  /** Counts from 1; turns without any reply of the model are not counted. */
+  turn: number;
+  /** Of the turn, from 1. */
+  round: number;
+  expected: string;
+  came: string;
+}
+
+const describe = (outcome: Outcome | undefined): string => {
+  if (outcome === undefined) return 'the turn waits';
+  if (outcome.type === 'limit') return `the turn ends: limit ${outcome.limit}`;
+  return `the turn ends: ${outcome.type}${outcome.type === 'failed' ? ` (${outcome.code})` : ''}`;
+};
+
+/** Ends that come from outside the loop: here they show themselves by a reply that is not there. */
+const comesFromOutside = (outcome: Outcome | undefined): boolean =>
+  outcome === undefined ||
+  outcome.type === 'stopped' ||
+  outcome.type === 'refused' ||
+  (outcome.type === 'limit' && outcome.limit === 'deadline') ||
+  (outcome.type === 'failed' && !outcome.code.includes('limit') && outcome.code !== 'unknown-tool');
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+
+/** Results that the caller gave for calls that were left to him; what he left out is cancelled again by itself. */
+const givenByCaller = (message: Message): Message[] => {
+  if (message.role !== 'tool') return [message];
+  const content = message.content.filter(
+    ({ providerOptions }) => providerOptions?.['agentchart']?.['status'] === undefined,
+  );
+  return content.length === 0 ? [] : [{ ...message, content }];
+};
+
+/** One replay under way. */
+export class ReplayPlayer {
+  divergence: Divergence | undefined;
+  replies = 0;
+  /** The model was asked where the recording has no reply. */
+  isBeyond = false;
+  private compared = 0;
+  private readonly asked = new Set<string>();
+  private readonly recording: Recording;
+  private current: Session | undefined;
+
+  constructor(recording: Recording) {
+    this.recording = recording;
+  }
+
+  set session(session: Session) {
+    this.current = session;
+  }
+  get session(): Session {
+    if (this.current === undefined) throw new TypeError('there is no session yet');
+    return this.current;
+  }
+  get context(): AgentContext {
+    return this.session.actor.getSnapshot().context;
+  }
+  get next(): Message | undefined {
+    return this.recording.messages[this.context.messages.length];
+  }
+
+  diverge(expected: string, came: string): void {
+    const { number, iterations } = this.context.turn;
+    this.divergence ??= { turn: number, round: iterations + 1, expected, came };
+  }
+
+  /** The history so far against the recorded one. */
+  compare(): void {
+    const { messages } = this.context;
+    for (; this.compared < messages.length && this.divergence === undefined; this.compared += 1) {
+      const [message, recorded] = [messages[this.compared], this.recording.messages[this.compared]];
+      const came = message === undefined ? '' : shapeOf(message);
+      const expected = recorded === undefined ? 'nothing more' : shapeOf(recorded);
+      if (came !== expected) this.diverge(expected, came);
+    }
+  }
+
+  /** Messages that the turn read while it ran come before the next reply of the same turn. */
+  private steerAfter(index: number): void {
+    const { messages, callAt } = this.recording;
+    const reply = messages.findIndex(({ role }, at) => at > index && role === 'assistant');
+    if (reply === -1 || callAt(reply)?.turn !== callAt(index)?.turn || messages[index + 1]?.role !== 'tool') return;
+    const said = messages.slice(index + 2, reply);
+    if (said.length > 0) this.session.send(said, { mode: 'steer' }).catch(() => undefined);
+  }
+
+  readonly generate: AgentOptions['model']['generate'] = async () => {
+    this.compare();
+    const index = this.context.messages.length;
+    const reply = this.next;
+    if (this.divergence !== undefined || reply?.role !== 'assistant') {
+      this.isBeyond = true;
+      throw new ModelError('model-request-failed', 'replay: no reply is recorded here', { transient: false });
+    }
+    this.replies += 1;
+    if (callsOf(reply).length > 0) this.steerAfter(index);
+    return replyOf(reply, this.recording.callAt(index));
+  };
+
+  readonly run: RunTool = ({ tool, ctx }) => {
+    const recorded = this.recording.results.get(ctx.callId);
+    const decision = this.recording.decisions.get(ctx.callId);
+    const came = `${tool.name} runs without asking`;
+    if (recorded === undefined) this.diverge(`${tool.name} has no result yet`, came);
+    else if (recorded.status === 'rejected') this.diverge(`${tool.name}: rejected`, came);
+    else if (decision !== undefined && !this.asked.has(ctx.callId))
+      this.diverge(`${tool.name} asks for approval`, came);
+    switch (recorded?.status) {
+      case 'failed':
+      case 'timed-out':
+        throw new Error('the recorded call failed');
+      case 'cancelled':
+        this.session.cancel(ctx.callId).catch(() => undefined);
+        return untilAborted(ctx.signal);
+      case 'stopped':
+        this.session.stop().catch(() => undefined);
+        return untilAborted(ctx.signal);
+      default: {
+        const { outcome, messages } = this.recording;
+        const isLast = this.context.messages.length >= messages.length - 2;
+        if (isLast && outcome?.type === 'answered' && outcome.callId === undefined) ctx.endTurn();
+        const output = recorded?.output;
+        return output?.type === 'json' || output?.type === 'text' ? output.value : 'recorded';
+      }
+    }
+  };
+
+  /** What somebody did with one of the calls that wait. False: there is nothing recorded that could follow. */
+  async decide(): Promise<boolean> {
+    const { decisions, results, pending } = this.recording;
+    const waiting = this.session.pending;
+    for (const { callId } of waiting) this.asked.add(callId);
+    const call = waiting.find(({ callId }) => decisions.has(callId) || results.has(callId));
+    if (call === undefined) {
+      const unknown = waiting.find(({ callId }) => !pending.includes(callId));
+      if (unknown !== undefined)
+        this.diverge(`${unknown.tool} has no result yet`, `${unknown.tool} waits for ${unknown.needs}`);
+      return false;
+    }
+    try {
+      await this.apply(call);
+    } catch (error) {
+      this.diverge(`the decision on ${call.tool} is taken`, error instanceof Error ? error.message : String(error));
+    }
+    return this.divergence === undefined;
+  }
+
+  private async apply({ callId, tool, needs }: PendingCall): Promise<void> {
+    const { decisions, results } = this.recording;
+    const decision = decisions.get(callId);
+    const { remembered } = decision ?? {};
+    const remember =
+      remembered === undefined
+        ? {}
+        : { remember: remembered.input === undefined ? ('tool' as const) : ('input' as const) };
+    switch (decision?.decision) {
+      case 'approved':
+        return this.session.approve(callId, {
+          ...remember,
+          ...(decision.input === undefined ? {} : { input: decision.input }),
+        });
+      case 'rejected':
+        return this.session.reject(callId, {
+          ...remember,
+          ...(decision.reason === undefined ? {} : { reason: decision.reason }),
+        });
+      case 'answered':
+        return this.session.respond(callId, decision.output ?? ('' satisfies JsonValue));
+      default:
+    }
+    switch (results.get(callId)?.status) {
+      case 'cancelled':
+        return this.session.cancel(callId);
+      case 'stopped':
+        return this.session.stop();
+      case 'rejected':
+        // By its expiry, or superseded: no person's decision.
+        return this.session.reject(callId);
+      default:
+        return this.diverge(`${tool} runs without asking`, `${tool} waits for ${needs}`);
+    }
+  }
+
+  /** What begins the next turn, or undefined where nothing does. */
+  opening(): readonly Message[] | undefined {
+    const { messages, given, callAt } = this.recording;
+    const { length } = this.context.messages;
+    if (length === 0) return messages.slice(0, given);
+    const end = messages.findIndex(({ role }, at) => at > length && role === 'assistant');
+    const isLeftToCaller = this.context.turn.outcome?.type === 'tool-calls';
+    const isSameTurn = callAt(end)?.turn === callAt(length)?.turn;
+    const from = isLeftToCaller && !isSameTurn ? length + 1 : length;
+    const said = messages.slice(from, end === -1 ? undefined : end).flatMap((message) => givenByCaller(message));
+    return said.some(({ role }) => role === 'user') && said[0]?.role !== 'assistant' ? said : undefined;
+  }
+
+  /** The turn is over: the next one begins, or the recording is over as well. */
+  end(): readonly Message[] | undefined {
+    this.compare();
+    const { outcome } = this.context.turn;
+    const { outcome: recorded, messages, pending } = this.recording;
+    if (this.divergence !== undefined) return undefined;
+    const opening = this.opening();
+    if (opening !== undefined) return opening;
+    const isOver = this.next === undefined || (outcome?.type === 'tool-calls' && recorded?.type === 'tool-calls');
+    const came = this.isBeyond ? 'the model is asked again' : describe(outcome);
+    const isUnfinished = recorded === undefined && pending.length === 0;
+    if (!isOver) this.diverge(shapeOf(messages[this.context.messages.length] as Message), came);
+    else if (isUnfinished) return undefined;
+    else if (this.isBeyond ? !comesFromOutside(recorded) : describe(outcome) !== describe(recorded))
+      this.diverge(describe(recorded), came);
+    return undefined;
+  }
+}
