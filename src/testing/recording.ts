@@ -7,6 +7,7 @@ import { type AssistantMessage, type Message, type ToolOutput, callsOf } from '.
 import { providerCallIdOf, withoutOwnOptions } from '../messages/own-options.ts';
 import type { ModelReply } from '../models/chat-model.ts';
 import type { CallStatus } from '../tools/call.ts';
+import { alignCalls } from './align-calls.ts';
 
 export interface RecordedResult {
   status: CallStatus;
@@ -21,31 +22,17 @@ export interface Recording {
   given: number;
   /** What the provider told of the reply at this index of `messages`. */
   callAt(index: number): ModelCall | undefined;
+  /** The calls of the model that left no message, between the replies before and after this index: empty ones, and a refusal. */
+  unseenAt(index: number): readonly ModelCall[];
   results: ReadonlyMap<string, RecordedResult>;
   decisions: ReadonlyMap<string, Decision>;
   /** Calls that still wait for somebody. */
   pending: readonly string[];
+  /** Where the messages of the last turn begin. */
+  lastTurn: number;
   /** How the last turn ended; absent where it still works or waits. How earlier turns ended is not in a document. */
   outcome: Outcome | undefined;
 }
-
-/** Which call of the model gave which reply: empty and refused replies left no message. */
-const alignCalls = (messages: readonly Message[], modelCalls: readonly ModelCall[]): Map<number, ModelCall> => {
-  const replies = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []));
-  const history = Math.max(0, replies.length - modelCalls.length);
-  const aligned = new Map<number, ModelCall>();
-  let unseen = modelCalls.length - replies.length;
-  let at = 0;
-  for (const index of replies.slice(history)) {
-    const before = messages.slice(0, index).findLast(({ role }) => role === 'assistant' || role === 'tool');
-    const isNewTurn = messages[index - 1]?.role === 'user' && before?.role === 'assistant';
-    for (; isNewTurn && unseen > 0 && modelCalls[at]?.turn === modelCalls[at - 1]?.turn; at += 1) unseen -= 1;
-    const call = modelCalls[at];
-    if (call !== undefined) aligned.set(index, call);
-    at += 1;
-  }
-  return aligned;
-};
 
 const resultsOf = ({ messages, round }: AgentContext): Map<string, RecordedResult> => {
   const results = new Map<string, RecordedResult>();
@@ -64,15 +51,32 @@ export const recordingOf = (machine: AnyStateMachine, document: unknown): Record
   const { context } = snapshotOf(machine, readDocument(document));
   const { round, modelCalls, decisions, turn } = context;
   const messages = round === null ? context.messages : [...context.messages, round.reply];
-  const calls = alignCalls(messages, modelCalls);
+  const { firstMessage, firstModelCall } = turn;
+  // Of the last turn it is known where it begins.
+  const calls = new Map([
+    ...alignCalls(messages.slice(0, firstMessage), modelCalls.slice(0, firstModelCall)),
+    ...[...alignCalls(messages.slice(firstMessage), modelCalls.slice(firstModelCall))].map(
+      ([index, call]): [number, ModelCall] => [index + firstMessage, call],
+    ),
+  ]);
   const first = [...calls.keys()][0];
   return {
     messages,
     given: first ?? messages.length,
     callAt: (index) => calls.get(index),
+    unseenAt: (index) => {
+      const before = [...calls].findLast(([at]) => at < index)?.[1];
+      const after = [...calls].find(([at]) => at > index)?.[1];
+      const end = after === undefined ? modelCalls.length : modelCalls.indexOf(after);
+      const begin = before === undefined ? 0 : modelCalls.indexOf(before) + 1;
+      return index > firstMessage
+        ? modelCalls.slice(Math.max(begin, firstModelCall), end)
+        : modelCalls.slice(begin, Math.min(end, firstModelCall));
+    },
     results: resultsOf(context),
     decisions: new Map(decisions.map((decision) => [decision.callId, decision])),
     pending: pendingOf(context).map(({ callId }) => callId),
+    lastTurn: firstMessage,
     outcome: turn.outcome,
   };
 };

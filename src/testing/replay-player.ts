@@ -1,7 +1,8 @@
-import type { AgentContext } from '../machines/agent-context.ts';
+import type { AgentContext, ModelCall } from '../machines/agent-context.ts';
 import type { Outcome } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import { callsOf } from '../messages/message.ts';
+import type { ModelReply } from '../models/chat-model.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { AgentOptions } from '../sessions/agent-options.ts';
 import type { Session } from '../sessions/session.ts';
@@ -57,6 +58,8 @@ export class ReplayPlayer {
   isBeyond = false;
   private compared = 0;
   private readonly asked = new Set<string>();
+  /** Calls of the model that left no message, and were played. */
+  private readonly unseen = new Set<ModelCall>();
   private readonly recording: Recording;
   private current: Session | undefined;
 
@@ -96,17 +99,35 @@ export class ReplayPlayer {
 
   /** Messages that the turn read while it ran come before the next reply of the same turn. */
   private steerAfter(index: number): void {
-    const { messages, callAt } = this.recording;
-    const reply = messages.findIndex(({ role }, at) => at > index && role === 'assistant');
-    if (reply === -1 || callAt(reply)?.turn !== callAt(index)?.turn || messages[index + 1]?.role !== 'tool') return;
-    const said = messages.slice(index + 2, reply);
+    const { messages, callAt, unseenAt } = this.recording;
+    const found = messages.findIndex(({ role }, at) => at > index && role === 'assistant');
+    const end = found === -1 ? messages.length : found;
+    const next = callAt(end) ?? unseenAt(end)[0];
+    if (next?.turn !== callAt(index)?.turn || messages[index + 1]?.role !== 'tool') return;
+    const said = messages.slice(index + 2, end);
     if (said.length > 0) this.session.send(said, { mode: 'steer' }).catch(() => undefined);
+  }
+
+  /** A reply that left no message: an empty one, or the refusal that ended the last turn. */
+  private nextUnseen(index: number): ModelReply | undefined {
+    const { unseenAt, outcome } = this.recording;
+    const left = unseenAt(index).filter((call) => !this.unseen.has(call));
+    const [call] = left;
+    if (call === undefined) return undefined;
+    this.unseen.add(call);
+    const isRefusal = this.next === undefined && left.length === 1 && outcome?.type === 'refused';
+    return {
+      ...replyOf({ role: 'assistant', content: '' }, call),
+      ...(isRefusal ? { refusal: outcome.reason } : {}),
+    };
   }
 
   readonly generate: AgentOptions['model']['generate'] = async () => {
     this.compare();
     const index = this.context.messages.length;
     const reply = this.next;
+    const unseen = this.divergence === undefined && reply?.role !== 'assistant' ? this.nextUnseen(index) : undefined;
+    if (unseen !== undefined) return unseen;
     if (this.divergence !== undefined || reply?.role !== 'assistant') {
       this.isBeyond = true;
       throw new ModelError('model-request-failed', 'replay: no reply is recorded here', { transient: false });
@@ -132,7 +153,7 @@ export class ReplayPlayer {
         this.session.cancel(ctx.callId).catch(() => undefined);
         return untilAborted(ctx.signal);
       case 'stopped':
-        this.session.stop().catch(() => undefined);
+        this.stopLast();
         return untilAborted(ctx.signal);
       default: {
         const { outcome, messages } = this.recording;
@@ -144,12 +165,35 @@ export class ReplayPlayer {
     }
   };
 
+  private isStopped(callId: string): boolean {
+    return this.recording.results.get(callId)?.status === 'stopped';
+  }
+
+  /** Stops the turn when every call that went on before the stop has ended. */
+  private stopLast(): void {
+    const { actor } = this.session;
+    const look = (): void => {
+      const open = this.context.round?.calls.filter(({ phase }) => phase !== 'settled') ?? [];
+      if (!open.every(({ callId }) => this.isStopped(callId))) {
+        if (this.session.pending.some(({ callId }) => !this.isStopped(callId))) void this.decide();
+        return;
+      }
+      watching.unsubscribe();
+      this.session.stop().catch(() => undefined);
+    };
+    const watching = actor.subscribe(look);
+    look();
+  }
+
   /** What somebody did with one of the calls that wait. False: there is nothing recorded that could follow. */
   async decide(): Promise<boolean> {
     const { decisions, results, pending } = this.recording;
     const waiting = this.session.pending;
     for (const { callId } of waiting) this.asked.add(callId);
-    const call = waiting.find(({ callId }) => decisions.has(callId) || results.has(callId));
+    // A stop ends the round, so it comes after all else that was done to it.
+    const call =
+      waiting.find(({ callId }) => !this.isStopped(callId) && (decisions.has(callId) || results.has(callId))) ??
+      waiting.find(({ callId }) => this.isStopped(callId));
     if (call === undefined) {
       const unknown = waiting.find(({ callId }) => !pending.includes(callId));
       if (unknown !== undefined)
@@ -202,14 +246,18 @@ export class ReplayPlayer {
 
   /** What begins the next turn, or undefined where nothing does. */
   opening(): readonly Message[] | undefined {
-    const { messages, given, callAt } = this.recording;
+    const { messages, given, callAt, lastTurn } = this.recording;
     const { length } = this.context.messages;
-    if (length === 0) return messages.slice(0, given);
+    // Turns that got no reply leave their messages side by side; of the last one it is known where it begins.
+    const until = (begin: number, end: number): number => (begin < lastTurn && lastTurn < end ? lastTurn : end);
+    if (length === 0) return messages.slice(0, until(0, given));
     const end = messages.findIndex(({ role }, at) => at > length && role === 'assistant');
     const isLeftToCaller = this.context.turn.outcome?.type === 'tool-calls';
     const isSameTurn = callAt(end)?.turn === callAt(length)?.turn;
     const from = isLeftToCaller && !isSameTurn ? length + 1 : length;
-    const said = messages.slice(from, end === -1 ? undefined : end).flatMap((message) => givenByCaller(message));
+    const said = messages
+      .slice(from, until(messages[from]?.role === 'tool' ? from + 1 : from, end === -1 ? messages.length : end))
+      .flatMap((message) => givenByCaller(message));
     return said.some(({ role }) => role === 'user') && said[0]?.role !== 'assistant' ? said : undefined;
   }
 
@@ -220,7 +268,10 @@ export class ReplayPlayer {
     const { outcome: recorded, messages, pending } = this.recording;
     if (this.divergence !== undefined) return undefined;
     const opening = this.opening();
-    if (opening !== undefined) return opening;
+    if (opening !== undefined) {
+      this.isBeyond = false;
+      return opening;
+    }
     const isOver = this.next === undefined || (outcome?.type === 'tool-calls' && recorded?.type === 'tool-calls');
     const came = this.isBeyond ? 'the model is asked again' : describe(outcome);
     const isUnfinished = recorded === undefined && pending.length === 0;
