@@ -18,7 +18,9 @@ export const recordedOptions = (
   given: AgentOptions,
   { generate, run }: { generate: ChatModel['generate']; run: RunTool },
 ): AgentOptions => {
-  const { modelMiddleware: _model, toolMiddleware: _tools, tools, extraTools, approvals, ...options } = given;
+  const { modelMiddleware: _model, toolMiddleware: _tools, agentMiddleware: _turns, ...withoutMiddleware } = given;
+  const { contextProviders: _providers, history: _history, compaction: _compaction, ...rest } = withoutMiddleware;
+  const { tools, extraTools, approvals, ...options } = rest;
   const { authorize: _authorize, ...ofApprovals } = approvals ?? {};
   const { name, canOutput = false, needsTools = false } = given.model;
   return {

@@ -49,9 +49,12 @@ const resultsOf = ({ messages, round }: AgentContext): Map<string, RecordedResul
 
 export const recordingOf = (machine: AnyStateMachine, document: unknown): Recording => {
   const { context } = snapshotOf(machine, readDocument(document));
-  const { round, modelCalls, decisions, turn } = context;
+  const { round, decisions, turn } = context;
+  const isReply = ({ purpose }: ModelCall): boolean => purpose === undefined;
+  const modelCalls = context.modelCalls.filter(isReply);
   const messages = round === null ? context.messages : [...context.messages, round.reply];
-  const { firstMessage, firstModelCall } = turn;
+  const { firstMessage } = turn;
+  const firstModelCall = context.modelCalls.slice(0, turn.firstModelCall).filter(isReply).length;
   // Of the last turn it is known where it begins.
   const calls = new Map([
     ...alignCalls(messages.slice(0, firstMessage), modelCalls.slice(0, firstModelCall)),

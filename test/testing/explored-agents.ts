@@ -71,5 +71,9 @@ export const exploredAgents: Record<string, [agent: Agent, options: ExploreOptio
     { calls: [['final_answer']], limits: { maxIterations: 1, maxConsecutiveErrors: 0 } },
   ],
   'manual mode': [agentWith({ autopilot: false }), {}],
+  'somebody who is told of every turn': [
+    agentWith({ contextProviders: [{ name: 'memory', afterTurn: () => undefined }] }),
+    { limits: { maxIterations: 1, maxConsecutiveErrors: 0 } },
+  ],
   'one turn': [agentWith(), { singleTurn: true, limits: { maxIterations: 1, maxConsecutiveErrors: 1 } }],
 };

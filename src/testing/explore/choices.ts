@@ -166,7 +166,14 @@ export const choicesOf = (agent: AnyActorRef, rules: ChoiceRules): Choice[] => {
   if (snapshot.status !== 'active') return [];
   // An event that no transition takes changes nothing.
   const outside = outsideOf(snapshot.context, rules).filter(({ event }) => snapshot.can(event));
-  return [...workOf(agent, rules), ...outside];
+  const { untold, number } = snapshot.context.turn;
+  const told: Choice = {
+    label: 'those who want to know are told',
+    kind: 'work',
+    path: [],
+    event: { type: 'turn.told', turn: number, errors: [] },
+  };
+  return [...workOf(agent, rules), ...(untold === true ? [told] : []), ...outside];
 };
 
 /** Lets it happen. */

@@ -102,7 +102,7 @@ function* about(agent: AnyActorRef, snapshot: AgentSnapshot): Generator<string> 
     const { value } = snapshot as { value: { done?: unknown } };
     if (value.done !== end) yield `a turn that ended ${turn.outcome.type} stands in ${String(value.done)}`;
     if (context.singleTurn) yield 'a machine of a single turn is still open';
-    if (inbox.length > 0 && turn.outcome.type !== 'failed') yield 'a message is not read';
+    if (inbox.length > 0 && turn.outcome.type !== 'failed' && turn.untold !== true) yield 'a message is not read';
   }
   if (isIdle && inbox.length > 0) yield 'a message is not read';
   const hasAlarm = children['deadline']?.getSnapshot() !== undefined;
