@@ -3,7 +3,8 @@ import { readDocument, snapshotOf } from '../documents/document.ts';
 import type { AgentContext, Decision, ModelCall } from '../machines/agent-context.ts';
 import { pendingOf } from '../machines/round.ts';
 import type { Outcome } from '../machines/turn.ts';
-import { type AssistantMessage, type Message, type ToolOutput, callsOf } from '../messages/message.ts';
+import { type AssistantMessage, type Message, type ToolOutput, callsOf, partsOf } from '../messages/message.ts';
+import type { JsonValue } from '../messages/json.ts';
 import { providerCallIdOf, withoutOwnOptions } from '../messages/own-options.ts';
 import type { ModelReply } from '../models/chat-model.ts';
 import type { CallStatus } from '../tools/call.ts';
@@ -26,6 +27,8 @@ export interface Recording {
   unseenAt(index: number): readonly ModelCall[];
   results: ReadonlyMap<string, RecordedResult>;
   decisions: ReadonlyMap<string, Decision>;
+  /** The arguments that a call ran with, or will, where a human edited them. */
+  editedInput(callId: string): JsonValue | undefined;
   /** Calls that still wait for somebody. */
   pending: readonly string[];
   /** Where the messages of the last turn begin. */
@@ -47,8 +50,24 @@ const resultsOf = ({ messages, round }: AgentContext): Map<string, RecordedResul
   return results;
 };
 
+/** Edits stand in the history; of a call that is still open its actor has them. */
+const inputsOf = ({ context, children }: ReturnType<typeof snapshotOf>): Map<string, JsonValue> => {
+  const inputs = new Map<string, JsonValue>();
+  for (const message of context.messages)
+    for (const part of partsOf(message))
+      if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input as JsonValue);
+  for (const { callId, result } of context.round?.calls ?? []) {
+    const call = (children as Record<string, { snapshot?: { context?: { edited?: JsonValue } } }>)[callId];
+    const edited = result?.edited ?? call?.snapshot?.context?.edited;
+    if (edited !== undefined) inputs.set(callId, edited);
+  }
+  return inputs;
+};
+
 export const recordingOf = (machine: AnyStateMachine, document: unknown): Recording => {
-  const { context } = snapshotOf(machine, readDocument(document));
+  const snapshot = snapshotOf(machine, readDocument(document));
+  const { context } = snapshot;
+  const inputs = inputsOf(snapshot);
   const { round, decisions, turn } = context;
   const isReply = ({ purpose }: ModelCall): boolean => purpose === undefined;
   const modelCalls = context.modelCalls.filter(isReply);
@@ -78,6 +97,7 @@ export const recordingOf = (machine: AnyStateMachine, document: unknown): Record
     },
     results: resultsOf(context),
     decisions: new Map(decisions.map((decision) => [decision.callId, decision])),
+    editedInput: (callId) => inputs.get(callId),
     pending: pendingOf(context).map(({ callId }) => callId),
     lastTurn: firstMessage,
     outcome: turn.outcome,

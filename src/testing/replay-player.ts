@@ -8,7 +8,6 @@ import type { AgentOptions } from '../sessions/agent-options.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PendingCall } from '../tools/call.ts';
 import type { RunTool } from '../tools/tool-middleware.ts';
-import type { JsonValue } from '../messages/json.ts';
 import { shapeOf } from './message-shape.ts';
 import { type Recording, replyOf } from './recording.ts';
 
@@ -209,8 +208,9 @@ export class ReplayPlayer {
   }
 
   private async apply({ callId, tool, needs }: PendingCall): Promise<void> {
-    const { decisions, results } = this.recording;
+    const { decisions, results, editedInput } = this.recording;
     const decision = decisions.get(callId);
+    const edit = decision?.edited === true ? editedInput(callId) : undefined;
     const { remembered } = decision ?? {};
     const remember =
       remembered === undefined
@@ -220,15 +220,12 @@ export class ReplayPlayer {
       case 'approved':
         return this.session.approve(callId, {
           ...remember,
-          ...(decision.input === undefined ? {} : { input: decision.input }),
+          ...(edit === undefined ? {} : { input: edit }),
         });
       case 'rejected':
-        return this.session.reject(callId, {
-          ...remember,
-          ...(decision.reason === undefined ? {} : { reason: decision.reason }),
-        });
+        return this.session.reject(callId, remember);
       case 'answered':
-        return this.session.respond(callId, decision.output ?? ('' satisfies JsonValue));
+        return this.session.respond(callId, 'recorded');
       default:
     }
     switch (results.get(callId)?.status) {

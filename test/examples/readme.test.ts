@@ -65,6 +65,7 @@ test('every file that the README and the documents name is there', () => {
     'context',
     'manual-mode',
     'streams',
+    'testing',
     'server',
   ];
   const files = ['README.md', ...names.map((name) => `docs/${name}.md`)];
