@@ -11,11 +11,16 @@ export const keepTools = (machine: AnyStateMachine, tools: ToolFinder): void => 
   finders.set(machine, tools);
 };
 
+/** Whether a call that waits for somebody may have lost its tool: it can still be rejected, or answered in the tool's place. */
+export type MayLack = (callId: string) => boolean;
+
+const isWaiting = (phase: string): boolean => phase === 'awaiting-decision' || phase === 'awaiting-result';
+
 /**
  * Throws `incompatible-document` where a call is open whose tool the agent has no more: it would be answered as if the model had
  * made it up. One that is still to be checked is: its check says so. Tools that were added while a turn ran live as long as their process.
  */
-export const checkTools = (machine: AnyStateMachine, { context, children }: AgentSnapshot): void => {
+export const checkTools = (machine: AnyStateMachine, { context, children }: AgentSnapshot, mayLack: MayLack): void => {
   const tools = finders.get(machine);
   if (tools === undefined) return;
   for (const { callId, tool, toolKey, phase } of context.round?.calls ?? []) {
@@ -23,14 +28,15 @@ export const checkTools = (machine: AnyStateMachine, { context, children }: Agen
     if (call === undefined || phase === 'settled' || phase === 'validating') continue;
     if (toolKey !== undefined && toolKey !== ownTool) continue;
     const found = tools.find({ tool });
+    if (found === undefined && isWaiting(phase) && mayLack(callId)) continue;
     if (found === undefined) {
       throw new AgentError(
         'incompatible-document',
-        `session "${context.sessionId}" has the open call ${callId} of the tool "${tool}", which this agent does not have; open it with the version of the agent that wrote it`,
+        `session "${context.sessionId}" has the open call ${callId} of the tool "${tool}", which this agent does not have; open it with the version of the agent that wrote it, or look at it with readOnly and reject the call by store.post`,
       );
     }
     const inside = (call.snapshot['children'] as Record<string, Persisted>)['agent'];
     if (inside !== undefined && found.agent !== undefined)
-      checkTools(found.agent.machine as AnyStateMachine, inside.snapshot as AgentSnapshot);
+      checkTools(found.agent.machine as AnyStateMachine, inside.snapshot as AgentSnapshot, mayLack);
   }
 };

@@ -26,7 +26,7 @@ import type { SessionStore } from '../stores/store.ts';
 import { storeAt } from '../stores/store-at.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { newId } from './new-id.ts';
-import { documentAt, joined, loadStored } from './load-stored.ts';
+import { callsDoneWithout, documentAt, joined, loadStored } from './load-stored.ts';
 import { viewSession } from './read-only-session.ts';
 import type { TurnGiven } from './run-turn.ts';
 import { streamTurn } from './stream-turn.ts';
@@ -95,9 +95,10 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   };
   const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
     const loaded = await loadStored(store, id);
-    const from = loaded === undefined ? { input: { sessionId: id } } : { ...loaded, isStored: true };
-    const session = start(from, extra);
-    if (loaded !== undefined) await session.readInbox();
+    if (loaded === undefined) return start({ input: { sessionId: id } }, extra);
+    const mayLack = await callsDoneWithout(store, loaded.document);
+    const session = start({ ...loaded, isStored: true, mayLack }, extra);
+    await session.readInbox();
     return session;
   };
   const open = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {

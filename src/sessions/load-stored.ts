@@ -2,12 +2,24 @@ import { AgentError } from '../errors.ts';
 import type { SessionDocument } from '../documents/document.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
 import type { SessionStore } from '../stores/store.ts';
+import type { MayLack } from './check-tools.ts';
 import type { Committed } from './next-commit.ts';
 import { type Loaded, readStored } from './read-stored.ts';
 
 export const loadStored = async (store: SessionStore, sessionId: string): Promise<Loaded | undefined> => {
   const stored = await store.read(sessionId);
   return stored === undefined ? undefined : readStored(stored);
+};
+
+/** The calls whose tool is not needed any more: the inbox has a rejection of them, or an answer. */
+export const callsDoneWithout = async (store: SessionStore, { sessionId }: SessionDocument): Promise<MayLack> => {
+  const commands = await store.inbox(sessionId);
+  const ids = new Set(
+    commands.flatMap(({ event }) =>
+      event.type === 'approval.rejected' || event.type === 'call.result' ? [event.callId] : [],
+    ),
+  );
+  return (callId) => ids.has(callId);
 };
 
 /** The session as it is, or as it was at a revision; `unknown-session` or `unknown-revision` where there is none. */

@@ -11,6 +11,7 @@ import type { Authorize } from './agent-options.ts';
 import { type SessionDocument } from '../documents/document.ts';
 import { type EventReader, type ReadOptions } from './event-feed.ts';
 import { type LiveObjects } from './live-objects.ts';
+import type { MayLack } from './check-tools.ts';
 import type { Committed } from './next-commit.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 import type { SessionStore } from '../stores/store.ts';
@@ -26,6 +27,8 @@ export interface SessionSource {
   document?: SessionDocument;
   /** The document comes from the store, whose messages are taken as they are. */
   isStored?: boolean;
+  /** Default: every call that waits for somebody. */
+  mayLack?: MayLack;
   /** What the store has of the session; looked up before the first commit where that is not known yet. */
   committed?: Committed | (() => Promise<Committed | undefined>);
   /** For the tools of the turns to come; never stored. */

@@ -58,7 +58,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
 
   const trust = source.isStored === true ? 'messages' : 'nothing';
   const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
-  if (snapshot !== undefined) checkTools(machine, snapshot);
+  if (snapshot !== undefined) checkTools(machine, snapshot, source.mayLack ?? (() => true));
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
