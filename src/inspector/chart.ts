@@ -61,6 +61,21 @@ export const chartOf = (machine: AnyStateMachine): Chart => {
   return { id: machine.id, nodes: all.map(toNode), edges: all.flatMap(edgesOf) };
 };
 
+/** The edges' ids by the machine's own transitions, which microsteps name. */
+export const edgeIdsOf = (machine: AnyStateMachine): WeakMap<object, string[]> => {
+  const ids = new WeakMap<object, string[]>();
+  for (const node of descendants(machine.root)) {
+    for (const [event, transitions] of listsOf(node)) {
+      for (const [index, transition] of transitions.entries())
+        ids.set(
+          transition,
+          edgesOfTransition(node, event, transition, index).map(({ id }) => id),
+        );
+    }
+  }
+  return ids;
+};
+
 const descendants = (node: AnyStateNode): AnyStateNode[] => [node, ...childrenOf(node).flatMap(descendants)];
 
 const childrenOf = (node: AnyStateNode): AnyStateNode[] => Object.values(node.states);
@@ -89,16 +104,19 @@ const initialOf = (node: AnyStateNode): string | null => {
     : (childrenOf(node.parent ?? node).find(({ key }) => key === target)?.id ?? null);
 };
 
-const edgesOf = (node: AnyStateNode): ChartEdge[] => {
-  const lists: (readonly [string, readonly Transition[]])[] = [['', node.always ?? []], ...node.transitions];
-  return lists.flatMap(([event, transitions]) =>
-    transitions.flatMap((transition, index) => {
-      const targets = transition.target?.map(({ id }) => id) ?? [null];
-      return targets.map((target, at) =>
-        toEdge(node, event, transition, target, at === 0 ? `${index}` : `${index}.${at}`),
-      );
-    }),
+const listsOf = (node: AnyStateNode): (readonly [string, readonly Transition[]])[] => [
+  ['', node.always ?? []],
+  ...node.transitions,
+];
+
+const edgesOf = (node: AnyStateNode): ChartEdge[] =>
+  listsOf(node).flatMap(([event, transitions]) =>
+    transitions.flatMap((transition, index) => edgesOfTransition(node, event, transition, index)),
   );
+
+const edgesOfTransition = (node: AnyStateNode, event: string, transition: Transition, index: number): ChartEdge[] => {
+  const targets = transition.target?.map(({ id }) => id) ?? [null];
+  return targets.map((target, at) => toEdge(node, event, transition, target, at === 0 ? `${index}` : `${index}.${at}`));
 };
 
 const toEdge = (

@@ -1,3 +1,5 @@
-export { chartOf, type Chart, type ChartEdge, type ChartInvoke, type ChartNode } from './chart.ts';
-export { chartToMermaid, type ChartToMermaidOptions } from './chart-to-mermaid.ts';
-export { chartToSvg, type ChartToSvgOptions } from './chart-to-svg.ts';
+export * from './browser.ts';
+export { inspectCommand } from './server/inspect-command.ts';
+export { openRecording } from './server/recording-file.ts';
+export { startInspector, type Inspector, type InspectorOptions } from './server/start-inspector.ts';
+export { followInTerminal, type TerminalOptions } from './server/follow-in-terminal.ts';

@@ -1,0 +1,96 @@
+import { isPlainObject, type JsonValue } from '../messages/json.ts';
+import type { Patch } from './patch.ts';
+import type { ProtocolEvent } from './protocol.ts';
+import { isSecretKey } from './secrets.ts';
+import { previewLimits, toPlain } from './to-plain.ts';
+import type { ActorView, SessionView, ViewState } from './view-state.ts';
+
+/** One event as one line of JSON. Never throws: what has no form is told as a failure with the same number. */
+export const encodeEvent = (event: ProtocolEvent): string => {
+  try {
+    return JSON.stringify(plainEvent(event));
+  } catch {
+    const { seq, at, type } = event;
+    return JSON.stringify({
+      seq,
+      at,
+      type: 'failure',
+      where: 'encode',
+      message: `an event "${type}" has no JSON form`,
+    });
+  }
+};
+
+const plainEvent = (event: ProtocolEvent): object => {
+  switch (event.type) {
+    case 'actor':
+      return event.context === undefined ? event : { ...event, context: toPlain(event.context) };
+    case 'step':
+    case 'ignored':
+      return event.data === undefined ? event : { ...event, data: toPreview(event.data) };
+    case 'snapshot': {
+      const { patch, output } = event;
+      return {
+        ...event,
+        ...(patch === undefined ? {} : { patch: plainPatch(patch, '') }),
+        ...(output === undefined ? {} : { output: toPlain(output, previewLimits) }),
+        ...(event.error === undefined ? {} : { error: toPlain(event.error) }),
+      };
+    }
+    case 'delta':
+      return { ...event, text: textOf(toPlain(event.text)) };
+    case 'said':
+      return { ...event, data: toPlain(event.data) };
+    case 'chart':
+    case 'agent':
+    case 'session':
+    case 'failure':
+      return event;
+    default:
+      return event satisfies never;
+  }
+};
+
+/** The fields of an event without its type, which stands beside it. */
+const toPreview = (data: unknown): JsonValue => {
+  const plain = toPlain(data, previewLimits);
+  if (!isPlainObject(plain)) return plain;
+  const { type: _type, ...fields } = plain;
+  return fields;
+};
+
+const textOf = (plain: JsonValue): string => {
+  if (typeof plain === 'string') return plain;
+  const { $cut, $hidden } = plain as { $cut?: string; $hidden?: string };
+  return $cut ?? $hidden ?? '';
+};
+
+const plainPatch = (patch: Patch, key: string): Patch => {
+  if (key !== '' && isSecretKey(key)) return { v: toPlain('', undefined, key) };
+  if ('v' in patch) return { v: toPlain(patch.v, undefined, key) };
+  if ('s' in patch) return { s: textOf(toPlain(patch.s)) };
+  if ('l' in patch) {
+    return {
+      ...patch,
+      l: plainPatches(patch.l),
+      ...(patch.a === undefined ? {} : { a: toPlain(patch.a) as unknown[] }),
+    };
+  }
+  return { ...patch, o: plainPatches(patch.o) };
+};
+
+const plainPatches = (patches: Record<string, Patch>): Record<string, Patch> =>
+  Object.fromEntries(Object.entries(patches).map(([key, patch]) => [key, plainPatch(patch, key)]));
+
+/** A whole view, for whoever comes late. */
+export const encodeView = (view: ViewState): string => {
+  const sessions: Record<string, SessionView> = {};
+  for (const [id, session] of Object.entries(view.sessions)) {
+    const actors: Record<string, ActorView> = {};
+    for (const [key, actor] of Object.entries(session.actors))
+      actors[key] = { ...actor, context: actor.context === undefined ? undefined : toPlain(actor.context) };
+    const said = session.said.map((each) => ({ ...each, data: toPlain(each.data) }));
+    sessions[id] = { ...session, actors, said };
+  }
+  return JSON.stringify({ ...view, sessions });
+};

@@ -1,0 +1,49 @@
+import type { AnyActorRef } from 'xstate';
+import type { DeltaEvent } from '../actors/delta-event.ts';
+import { attachHost, ownHostOf } from '../actors/host.ts';
+import type { ActorNotes } from './actor-notes.ts';
+import type { Told } from './protocol.ts';
+
+/** What a chart says that its context does not. Calls, results and ends stand in the context. */
+const worthTelling = new Set(['error', 'loop-suspected', 'message-fate', 'step-finish', 'approval-response']);
+
+/**
+ * Hears what a chart says, and the deltas of a session. Deltas are heard only where the application reads them: a model that is
+ * asked whole stays asked whole, because looking must not change what is looked at.
+ */
+export const listenToHost = (
+  actor: AnyActorRef,
+  { session, key }: ActorNotes,
+  tell: (told: Told) => void,
+  guard: (where: string, work: () => void) => void,
+): void => {
+  actor.on('*', (event: { type: string }) =>
+    guard('said', () => {
+      if (worthTelling.has(event.type)) tell({ type: 'said', session, actor: key, what: event.type, data: event });
+    }),
+  );
+  const host = ownHostOf(actor);
+  if (host === undefined) return;
+  attachHost(actor, {
+    ...host,
+    emit: (event) => {
+      guard('delta', () => tell({ type: 'delta', session, ...deltaOf(event) }));
+      host.emit(event);
+    },
+  });
+};
+
+const deltaOf = (event: DeltaEvent): Omit<Extract<Told, { type: 'delta' }>, 'type' | 'session'> => {
+  switch (event.type) {
+    case 'text-delta':
+      return { kind: 'text', text: event.text };
+    case 'reasoning-delta':
+      return { kind: 'reasoning', text: event.text };
+    case 'tool-input-delta':
+      return { kind: 'tool-input', text: event.text, tool: event.tool, index: event.index };
+    case 'tool-progress':
+      return { kind: 'progress', callId: event.callId, tool: event.tool, text: JSON.stringify(event.value) ?? '' };
+    default:
+      return event satisfies never;
+  }
+};

@@ -1,0 +1,12 @@
+const unsafe = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+const escaped = (found: string): string => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Text of models and tools on one line of a terminal: what a terminal would obey is shown, not done. */
+export const escapeControl = (text: string): string => text.replace(unsafe, escaped);
+
+/** Data on one line, at most so many characters. */
+export const lineOfJson = (value: unknown, max = 200): string => {
+  const line = escapeControl(JSON.stringify(value) ?? 'null');
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+};

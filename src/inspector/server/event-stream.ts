@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+import type { EventLog } from '../event-log.ts';
+import { encodeView } from '../encode.ts';
+
+/** ms in which events gather before they are sent. */
+const pace = 16;
+const perMessage = 500;
+const heartbeat = 15_000;
+
+export interface StreamFacts {
+  /** What is shown happened earlier: nothing can be decided. */
+  isRecording: boolean;
+  title?: string | undefined;
+}
+
+/** `run:seq` of the last event that a viewer has; undefined for one that has nothing of this log. */
+const positionIn = (log: EventLog, lastEventId: string | undefined): number | undefined => {
+  const [run, seq] = lastEventId?.split(':') ?? [];
+  const position = Number(seq);
+  if (run !== log.run || !Number.isInteger(position) || position < 0 || position > log.last) return undefined;
+  return position;
+};
+
+/**
+ * Sends a log as server-sent events, from where the viewer is: no gap and no repeat. Who is slow reads at his own pace, and gets a
+ * new base where the log has moved on; nothing is queued for him.
+ */
+export const streamEvents = (
+  log: EventLog,
+  response: ServerResponse,
+  { lastEventId, facts }: { lastEventId: string | undefined; facts: StreamFacts },
+): (() => void) => {
+  let position = positionIn(log, lastEventId);
+  let isBlocked = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const send = (name: string, data: string, id?: string): void => {
+    const lines = `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${data}\n\n`;
+    isBlocked = !response.write(lines) || isBlocked;
+  };
+  const pump = (): void => {
+    timer = undefined;
+    while (!isBlocked && !response.destroyed) {
+      if (position === undefined || position < log.folded) {
+        position = log.folded;
+        send('base', encodeView(log.base()), `${log.run}:${position}`);
+        continue;
+      }
+      const lines = log.lines(position, perMessage);
+      if (lines.length === 0) return;
+      position += lines.length;
+      send('events', `[${lines.join(',')}]`, `${log.run}:${position}`);
+    }
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(pump, pace);
+  };
+
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  send('hello', JSON.stringify({ ...log.hello, ...facts, position: position ?? null, last: log.last }));
+  pump();
+  const unsubscribe = log.subscribe(schedule);
+  const beat = setInterval(() => response.write(': \n\n'), heartbeat);
+  beat.unref();
+  response.on('drain', () => {
+    isBlocked = false;
+    pump();
+  });
+  const stop = (): void => {
+    unsubscribe();
+    clearInterval(beat);
+    clearTimeout(timer);
+    response.end();
+  };
+  response.on('close', stop);
+  return stop;
+};

@@ -1,0 +1,101 @@
+import type { InspectionEvent } from 'xstate';
+import { AgentError } from '../../errors.ts';
+import type { HistorySource } from '../history-source.ts';
+import type { InspectedAgent } from '../inspected-agent.ts';
+import { type Recorder, createRecorder } from '../recorder.ts';
+import { openRecording, recordTo } from './recording-file.ts';
+import { createCommands } from './run-command.ts';
+import { serve } from './serve.ts';
+import { existsSync, statSync } from 'node:fs';
+
+export interface InspectorOptions {
+  /** Default 0: any free one. One that is taken: the next free one of the 20 that follow. */
+  port?: number;
+  /** Default `127.0.0.1`. Any other address lets others on the network see all that agents say. */
+  host?: string;
+  /** Whose sessions can be decided on here. */
+  agents?: readonly InspectedAgent[];
+  /** Sessions that no process has open, with their past. */
+  history?: HistorySource;
+  /** A file that gets every event (NDJSON). Events of earlier runs that are in it are shown as well. */
+  record?: string;
+  /** What was recorded before the server, or under an earlier one. Default: a new one. */
+  recorder?: Recorder;
+  /** True: also where NODE_ENV is `production`. Default false. */
+  allowInProduction?: boolean;
+}
+
+export interface Inspector {
+  /** Opens the page; the key is in it, and new with every start. */
+  readonly url: string;
+  /** For `inspect` of `agent.run`, `agent.stream`, `agent.open`, and of any XState actor. Never throws. */
+  readonly inspect: (event: InspectionEvent) => void;
+  /** Stops the server; agents go on. The process ends when nothing else keeps it. */
+  close(): Promise<void>;
+}
+
+/**
+ * A page on this machine that shows agents while they run and takes decisions for them. Throws `AgentError` `invalid-option` in
+ * production, for a port that cannot be had, and for a `record` file that is no recording.
+ */
+export const startInspector = async ({
+  port = 0,
+  host = '127.0.0.1',
+  agents = [],
+  history,
+  record,
+  recorder = createRecorder(),
+  allowInProduction = false,
+}: InspectorOptions = {}): Promise<Inspector> => {
+  if (process.env['NODE_ENV'] === 'production' && !allowInProduction) {
+    throw new AgentError(
+      'invalid-option',
+      'the inspector shows and decides all that agents do, so it does not start where NODE_ENV is "production"; allowInProduction: true starts it all the same',
+    );
+  }
+  const { log, inspect, describe } = recorder;
+  let isContinued = false;
+  if (record !== undefined && log.last === 0 && existsSync(record) && statSync(record).size > 0) {
+    const { events } = await openRecording(record);
+    log.restore(events);
+    isContinued = true;
+  }
+  const restored = log.last;
+  for (const { name, machine, tools = [], limits } of agents)
+    describe({
+      name,
+      machine,
+      limits,
+      tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    });
+  let stored: ReadonlyMap<string, string> = new Map();
+  const listing: HistorySource | undefined =
+    history === undefined
+      ? undefined
+      : {
+          events: (id) => history.events(id),
+          list: async () => {
+            const sessions = await history.list();
+            stored = new Map(sessions.map(({ id, agent }) => [id, agent]));
+            return sessions;
+          },
+        };
+  const file = record === undefined ? undefined : recordTo(record, log, isContinued ? restored : 0);
+  const run = createCommands({ recorder, agents, agentOf: (id) => stored.get(id) });
+  const { url, close } = await serve({
+    host,
+    port,
+    log,
+    facts: { isRecording: false },
+    history: listing,
+    run,
+  });
+  return {
+    url,
+    inspect,
+    close: async () => {
+      await close();
+      await file?.close();
+    },
+  };
+};
