@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Plugin, build } from 'esbuild';
+import { buildPage } from './build-page.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, process.argv[2] ?? 'dist');
@@ -62,3 +63,5 @@ for (const [file, packages] of bundles) {
     banner: { js: `/*! ${licences.join('\n\n')}\n*/` },
   });
 }
+
+await buildPage(join(out, 'inspector', 'page'));

@@ -57,7 +57,7 @@ const drawLine = ({ kind, edges, points }: PlacedArrow): string => {
   const start = points[0];
   const dot =
     kind === 'between' || start === undefined ? '' : `<circle cx="${round(start.x)}" cy="${round(start.y)}" r="4.5"/>`;
-  return `<g class="arrow ${kind}" data-edges="${escape(JSON.stringify(edges))}"><path d="${pathOf(points)}" marker-end="url(#chart-arrow)"/>${dot}</g>`;
+  return `<g class="arrow ${kind}" data-edges="${escape(JSON.stringify(edges))}"><path d="${pathData(points)}" marker-end="url(#chart-arrow)"/>${dot}</g>`;
 };
 
 const drawLabel = ({ edges, text, label, labelSize }: PlacedArrow): string => {
@@ -71,7 +71,7 @@ const drawLabel = ({ edges, text, label, labelSize }: PlacedArrow): string => {
 };
 
 /** A line of vertical and horizontal parts with its corners rounded. */
-const pathOf = (points: readonly Point[]): string => {
+export const pathData = (points: readonly Point[]): string => {
   const corners = points.filter((point, index) => {
     const before = points[index - 1];
     return before === undefined || Math.hypot(point.x - before.x, point.y - before.y) > 0.1;

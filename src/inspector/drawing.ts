@@ -1,4 +1,5 @@
 import type { Chart, ChartEdge, ChartNode } from './chart.ts';
+import type { Size } from './layers.ts';
 
 /**
  * A chart as boxes and arrows, for any way to draw it. An arrow never goes from a box to its own ancestor, and one that goes
@@ -8,6 +9,8 @@ export interface Drawing {
   /** In document order: a parent before its children. */
   boxes: Box[];
   arrows: Arrow[];
+  /** Between two rows, at least; 48 when left out. */
+  gap?: number;
 }
 
 export interface Box {
@@ -19,6 +22,8 @@ export interface Box {
   /** What happens inside: invoked actors, transitions that go nowhere. */
   lines: string[];
   description: string | null;
+  /** Of a box whose inside is drawn by somebody else, or of the head of a composite; else what its texts need. */
+  size?: Size;
 }
 
 /** All transitions from one box to another. */

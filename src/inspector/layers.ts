@@ -21,6 +21,8 @@ const ceilingId = '|ceiling';
 const floorId = '|floor';
 
 export interface LayersInput {
+  /** Between two rows, at least. */
+  gap: number;
   /** What stands on the top row: the name of the composite. */
   head: Size;
   blocks: readonly LayerBlock[];
@@ -62,7 +64,7 @@ interface Placed extends Size, Point {}
 /** Rows of blocks, from top to bottom, with lines between them that go around blocks. The links must not form a circle. */
 export const layers = (input: LayersInput): Layers => {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'TB', nodesep: 20, edgesep: 14, ranksep: 48 });
+  graph.setGraph({ rankdir: 'TB', nodesep: 20, edgesep: 14, ranksep: input.gap });
   graph.setDefaultEdgeLabel(() => ({}));
   const nodeOf = (end: LinkEnd): string => (end.id === topId || end.id === bottomId ? `${end.id}|${end.port}` : end.id);
 

@@ -130,7 +130,8 @@ const compositeOf = (plan: Plan, box: Box, ports: readonly Port[]): Block => {
   );
 
   const grid = layers({
-    head: sizeOfText(box.name, box.lines),
+    gap: plan.drawing.gap ?? 48,
+    head: box.size ?? sizeOfText(box.name, box.lines),
     blocks: [...blocks].map(([id, block]) => ({
       id,
       width: block.width,
@@ -224,7 +225,7 @@ const assemble = ({ box, grid, blocks, links, upward, ports }: Parts): Block => 
 
 /** A state with nothing inside; a loop (there is at most one: arrows are merged) goes at its right. */
 const leafOf = (box: Box, loop: Arrow | undefined): Block => {
-  const size = box.kind === 'history' ? { width: 30, height: 30 } : sizeOfText(box.name, box.lines);
+  const size = box.size ?? (box.kind === 'history' ? { width: 30, height: 30 } : sizeOfText(box.name, box.lines));
   const text = loop === undefined ? [] : textOf(loop);
   const labelSize = sizeOfLines(text);
   const width = size.width + (loop === undefined ? 0 : loopWidth + labelSize.width);

@@ -9,7 +9,7 @@ const widthOf = (char: string): number => {
   return char >= 'A' && char <= 'Z' ? 0.72 : 0.6;
 };
 
-const textWidth = (text: string, fontSize: number): number =>
+export const textWidth = (text: string, fontSize: number): number =>
   Array.from(text).reduce((sum, char) => sum + widthOf(char) * fontSize, 0);
 
 /** A name with lines below it. */

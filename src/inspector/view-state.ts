@@ -32,6 +32,8 @@ export interface ActorView {
   /** Absent while it works. */
   endedAt?: number;
   step?: TakenStep;
+  /** The last one that led to other states. */
+  move?: TakenStep;
   /** Its ways through its chart, the newest 64. */
   stays: Stay[];
   error?: ErrorWords;
@@ -226,10 +228,13 @@ const stayOf = (states: readonly string[]): string | undefined => {
 const takeStep = (actor: ActorView, { seq, at, event, edges, states }: EventOf<'step'>): ActorView => {
   const state = stayOf(states);
   const isSame = state === undefined || actor.stays.at(-1)?.state === state;
+  const step: TakenStep = { seq, at, event, edges, from: actor.states, to: states };
+  const hasMoved = states.length !== actor.states.length || states.some((id, index) => id !== actor.states[index]);
   return {
     ...actor,
     states,
-    step: { seq, at, event, edges, from: actor.states, to: states },
+    step,
+    ...(hasMoved ? { move: step } : {}),
     stays: isSame ? actor.stays : [...actor.stays, { state, at }].slice(-maxStays),
   };
 };

@@ -5,7 +5,7 @@ import type { EventLog } from '../event-log.ts';
 import type { InspectedAgent } from '../inspected-agent.ts';
 import type { Recorder } from '../recorder.ts';
 import { type ViewState, reduceView } from '../view-state.ts';
-import { escapeControl, lineOfJson } from './escape-control.ts';
+import { escapeControl, lineOfJson } from '../escape-control.ts';
 import type { Refusal } from './guard-request.ts';
 import { createCommands } from './run-command.ts';
 import { type Paint, createPaint, linesOf, treeLines } from './terminal-lines.ts';

@@ -4,7 +4,7 @@ import type { ProtocolEvent } from '../protocol.ts';
 import { record } from '../read-plain.ts';
 import { type TimelineEntry, entryOf, pathOf } from '../timeline.ts';
 import type { SessionView, ViewState } from '../view-state.ts';
-import { escapeControl, lineOfJson } from './escape-control.ts';
+import { escapeControl, lineOfJson } from '../escape-control.ts';
 
 type Style = Parameters<typeof styleText>[0];
 

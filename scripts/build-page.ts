@@ -1,0 +1,47 @@
+// Builds the inspector's page: three files that need nothing from elsewhere. Preact, dagre and the schema checker are bundled in.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+const root = resolve(import.meta.dirname, '..');
+const source = join(root, 'src', 'inspector', 'page');
+const bundled = [
+  ['preact', 'LICENSE'],
+  ['@dagrejs/dagre', 'LICENSE'],
+] as const;
+
+/** Builds into a folder; a file is there whole or as it was before. */
+export const buildPage = async (folder: string): Promise<void> => {
+  const licences = bundled.map(
+    ([name, file]) => `Contains ${name}.\n\n${readFileSync(join(root, 'node_modules', name, file), 'utf8').trim()}`,
+  );
+  const schemaLicence = 'Contains @cfworker/json-schema, Copyright (c) 2020 Jeremy Danyow, under the MIT licence.';
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [join(source, 'main.tsx'), join(source, 'page.css')],
+    outdir: folder,
+    entryNames: 'page',
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2023',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    banner: { js: `/*! ${[...licences, schemaLicence].join('\n\n')}\n*/` },
+  });
+  mkdirSync(folder, { recursive: true });
+  const files = [
+    ...outputFiles.map(({ path, contents }) => [path, contents] as const),
+    [join(folder, 'index.html'), readFileSync(join(source, 'index.html'))] as const,
+  ];
+  for (const [path, contents] of files) {
+    const part = `${path}.${process.pid}.part`;
+    writeFileSync(part, contents);
+    renameSync(part, path);
+  }
+};
+
+if (import.meta.main) await buildPage(resolve(root, process.argv[2] ?? join('dist', 'inspector', 'page')));

@@ -1,0 +1,89 @@
+import { isPlainObject } from '../../messages/json.ts';
+import type { Hello, ProtocolEvent } from '../protocol.ts';
+import type { ViewState } from '../view-state.ts';
+import type { ConnectionState } from './page-store.ts';
+
+export interface Greeting extends Hello {
+  isRecording: boolean;
+  title?: string;
+  /** Where this page goes on; null: it gets everything. */
+  position: number | null;
+  /** The number of the newest event. */
+  last: number;
+}
+
+export interface ConnectHandlers {
+  onState(state: ConnectionState): void;
+  onHello(hello: Greeting): void;
+  onBase(view: ViewState): void;
+  onEvents(events: ProtocolEvent[]): void;
+}
+
+export interface Connection {
+  get(path: string): Promise<unknown>;
+  /** What was refused, in words. */
+  post(path: string, body: object): Promise<string | undefined>;
+}
+
+const post = async (path: string, body: object): Promise<string | undefined> => {
+  try {
+    const response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.ok) return undefined;
+    const answer: unknown = await response.json();
+    return isPlainObject(answer) && typeof answer['error'] === 'string'
+      ? answer['error']
+      : `refused (${response.status})`;
+  } catch {
+    return 'The process does not answer.';
+  }
+};
+
+/** Trades the key of the address for a cookie, and takes it out of the address: it is to stand in no history and no picture. */
+const signIn = async (): Promise<void> => {
+  const token = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  history.replaceState(null, '', location.pathname);
+  await post('/login', { token });
+};
+
+/** Reads the process' events for as long as the page is open. A connection that broke goes on where it was. */
+export const connect = ({ onState, onHello, onBase, onEvents }: ConnectHandlers): Connection => {
+  let source: EventSource | undefined;
+
+  const open = async (): Promise<void> => {
+    source?.close();
+    onState('connecting');
+    await signIn();
+    const stream = new EventSource('/events');
+    source = stream;
+    const hear = <T>(name: string, take: (data: T) => void): void =>
+      stream.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data) as T));
+    hear<Greeting>('hello', (greeting) => {
+      onState('live');
+      onHello(greeting);
+    });
+    hear('base', onBase);
+    hear('events', onEvents);
+    stream.addEventListener('error', () => onState(stream.readyState === EventSource.CLOSED ? 'refused' : 'lost'));
+  };
+  addEventListener('hashchange', () => {
+    if (location.hash.includes('token=')) void open();
+  });
+  void open();
+
+  return {
+    post,
+    get: async (path) => {
+      try {
+        const response = await fetch(path);
+        return response.ok ? ((await response.json()) as unknown) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+};
