@@ -23,5 +23,6 @@ export interface InspectedAgent {
   readonly machine: AnyStateMachine;
   readonly tools?: readonly ToolInfo[];
   readonly limits?: Partial<Limits>;
-  open(id: string, options: { inspect: (event: InspectionEvent) => void }): Promise<InspectedSession>;
+  /** With `at` as it was at that revision of its store, only to look at. */
+  open(id: string, options: { inspect: (event: InspectionEvent) => void } | { at: number }): Promise<InspectedSession>;
 }

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import type { StoredSession } from '../history-source.ts';
+import type { ListedSession } from '../history-source.ts';
 import type { ProtocolEvent } from '../protocol.ts';
 import type { TimelineEntry } from '../timeline.ts';
 import type { SessionView, ViewState } from '../view-state.ts';
@@ -18,7 +18,7 @@ export class PageStore {
   title = '';
   /** False until what happened before is here. */
   isLoaded = false;
-  stored: readonly StoredSession[] = [];
+  stored: readonly ListedSession[] = [];
   actor: string | undefined;
   state: string | undefined;
   readonly #live = new History();
@@ -163,7 +163,7 @@ export class PageStore {
   }
 
   async loadStored(): Promise<void> {
-    const found = (await this.#connection?.get('/stored')) as { sessions: StoredSession[] } | undefined;
+    const found = (await this.#connection?.get('/stored')) as { sessions: ListedSession[] } | undefined;
     this.stored = found?.sessions ?? [];
     this.changed();
   }

@@ -17,6 +17,7 @@ const Row = ({
   states,
   isOpen,
   waiting = 0,
+  status = '',
 }: {
   id: string;
   agent: string;
@@ -24,6 +25,8 @@ const Row = ({
   states: readonly string[];
   isOpen: boolean;
   waiting?: number;
+  /** Of a session that is only kept. */
+  status?: string;
 }) => {
   const store = useStore();
   const state = pathOf(states);
@@ -41,7 +44,7 @@ const Row = ({
         </span>
         <span class="session-state">
           {waiting > 0 ? <em class="badge">{waiting} to decide</em> : null}
-          {isOpen ? state : state === '' ? 'stored' : `${state}, not open`}
+          {isOpen ? state : `${state === '' ? status : state}, not open here`}
         </span>
         <time>{clock(at)}</time>
       </button>
@@ -71,8 +74,17 @@ export const SessionsPanel = () => {
             waiting={isOver(session) ? 0 : approvalsOf(view, session).length}
           />
         ))}
-        {stored.map(({ id, agent, changedAt, states = [] }) => (
-          <Row key={id} id={id} agent={agent} at={changedAt} states={states} isOpen={false} />
+        {stored.map(({ id, agent, changedAt, status, pending }) => (
+          <Row
+            key={id}
+            id={id}
+            agent={agent}
+            at={changedAt}
+            states={[]}
+            status={status}
+            isOpen={false}
+            waiting={pending}
+          />
         ))}
       </ul>
     </section>

@@ -65,7 +65,7 @@ export const followInTerminal = (
 ): (() => void) => {
   const paint = createPaint(output);
   const isTree = mode === 'tree' && output.isTTY === true;
-  const run = createCommands({ recorder, agents, agentOf: () => undefined });
+  const run = createCommands({ recorder, agents });
   const asked = new Set<string>();
   const leaving = new AbortController();
   let asking = Promise.resolve();

@@ -11,8 +11,10 @@ import type { Refusal } from './guard-request.ts';
 interface Options {
   recorder: Recorder;
   agents: readonly InspectedAgent[];
-  /** The agent's name of a session that is in no process; undefined where nobody knows the session. */
-  agentOf(session: string): string | undefined;
+  /** The agent's name of a session that is in a store; undefined where nobody knows the session. */
+  agentOf?: ((session: string) => string | undefined) | undefined;
+  /** Leaves an event for a session that is not open here. */
+  post?: ((session: string, event: OutsideEvent) => Promise<void>) | undefined;
 }
 
 /** Who is named in the decisions that come from here. */
@@ -26,15 +28,20 @@ const statuses: Partial<Record<string, number>> = {
 };
 
 /** Runs commands, each once. Resolves when the session took it; undefined means it did. */
-export const createCommands = ({ recorder, agents, agentOf }: Options) => {
+export const createCommands = ({ recorder, agents, agentOf, post }: Options) => {
   const done = new Set<string>();
 
-  const sessionFor = async (id: string): Promise<InspectedSession | AnyActorRef | Refusal> => {
+  const sessionFor = async (command: Command): Promise<InspectedSession | AnyActorRef | Refusal | undefined> => {
+    const id = command.session;
     const root = recorder.rootOf(id);
     if (root === undefined) {
-      const name = agentOf(id);
+      const name = agentOf?.(id);
       const agent = agents.find((each) => each.name === name);
       if (name === undefined) return { status: 404, message: 'there is no such session' };
+      if (agent === undefined && post !== undefined) {
+        await post(id, eventOf(command));
+        return undefined;
+      }
       if (agent === undefined)
         return { status: 409, message: `the session is not open here: give its agent "${name}" to startInspector` };
       return agent.open(id, { inspect: recorder.inspect });
@@ -56,7 +63,8 @@ export const createCommands = ({ recorder, agents, agentOf }: Options) => {
       done.delete(id);
     }
     try {
-      const found = await sessionFor(command.session);
+      const found = await sessionFor(command);
+      if (found === undefined) return undefined;
       if ('status' in found && 'message' in found) return found as Refusal;
       if ('approve' in found) await askSession(found, command);
       else return tellActor(found as AnyActorRef, command);

@@ -1,8 +1,9 @@
 import type { InspectionEvent } from 'xstate';
 import { AgentError } from '../../errors.ts';
-import type { HistorySource } from '../history-source.ts';
+import type { HistorySource, InspectedStore } from '../history-source.ts';
 import type { InspectedAgent } from '../inspected-agent.ts';
 import { type Recorder, createRecorder } from '../recorder.ts';
+import { storeHistory } from '../store-history.ts';
 import { openRecording, recordTo } from './recording-file.ts';
 import { createCommands } from './run-command.ts';
 import { serve } from './serve.ts';
@@ -15,8 +16,8 @@ export interface InspectorOptions {
   host?: string;
   /** Whose sessions can be decided on here. */
   agents?: readonly InspectedAgent[];
-  /** Sessions that no process has open, with their past. */
-  history?: HistorySource;
+  /** Also shows the sessions that are kept here, with their past, whichever process has them open. */
+  store?: InspectedStore;
   /** A file that gets every event (NDJSON). Events of earlier runs that are in it are shown as well. */
   record?: string;
   /** What was recorded before the server, or under an earlier one. Default: a new one. */
@@ -42,7 +43,7 @@ export const startInspector = async ({
   port = 0,
   host = '127.0.0.1',
   agents = [],
-  history,
+  store,
   record,
   recorder = createRecorder(),
   allowInProduction = false,
@@ -69,11 +70,12 @@ export const startInspector = async ({
       tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     });
   let stored: ReadonlyMap<string, string> = new Map();
+  const history = store === undefined ? undefined : storeHistory(store, agents);
   const listing: HistorySource | undefined =
     history === undefined
       ? undefined
       : {
-          events: (id) => history.events(id),
+          ...history,
           list: async () => {
             const sessions = await history.list();
             stored = new Map(sessions.map(({ id, agent }) => [id, agent]));
@@ -81,7 +83,7 @@ export const startInspector = async ({
           },
         };
   const file = record === undefined ? undefined : recordTo(record, log, isContinued ? restored : 0);
-  const run = createCommands({ recorder, agents, agentOf: (id) => stored.get(id) });
+  const run = createCommands({ recorder, agents, agentOf: (id) => stored.get(id), post: history?.post });
   const { url, close } = await serve({
     host,
     port,
