@@ -108,10 +108,9 @@ const entryIn = (
     case 'step': {
       const chart = actor.chart === null ? undefined : view.charts[actor.chart];
       const edge = edgeOf(chart, event.edges[0]);
-      const isSettled = callOf(actor)?.status !== undefined && event.edges.some((id) => id.includes('.sorting|'));
       return {
         ...base,
-        kind: isSettled ? 'settled' : 'step',
+        kind: 'step',
         from: pathOf(actor.step?.from ?? []),
         to: pathOf(event.states),
         cause: edge?.event === '' ? 'always' : (edge?.label ?? eventName(event.event)),
@@ -122,8 +121,14 @@ const entryIn = (
       return { ...base, kind: 'ignored', cause: eventName(event.event), note: 'no state takes it' };
     case 'actor':
       return callOf(actor) === undefined ? undefined : { ...base, kind: 'started', to: pathOf(event.states) };
-    case 'snapshot':
-      return event.error === undefined ? undefined : { ...base, kind: 'error', note: event.error.message };
+    case 'snapshot': {
+      if (event.error !== undefined) return { ...base, kind: 'error', note: event.error.message };
+      const call = callOf(actor);
+      const { patch } = event;
+      const isSettled = patch !== undefined && 'o' in patch && Object.hasOwn(patch.o, 'result');
+      if (call?.status === undefined || !isSettled) return undefined;
+      return { ...base, kind: 'settled', to: call.status, note: call.error ?? '' };
+    }
     case 'said':
       return saidEntry(base, event);
     default:

@@ -21,7 +21,7 @@ export const StatePanel = () => {
   let since: number | undefined;
   for (const entry of entries) {
     if (entry.seq > view.seq) break;
-    if (entry.actor !== actor.key || (entry.kind !== 'step' && entry.kind !== 'settled')) continue;
+    if (entry.actor !== actor.key || entry.kind !== 'step') continue;
     if (isIn(entry.to) && since === undefined) {
       entered += 1;
       since = entry.at;

@@ -15,7 +15,7 @@ const matches = (entry: TimelineEntry, words: string): boolean =>
 
 const Words = ({ entry }: { entry: TimelineEntry }) => {
   const { kind, from, to, cause, guard, note } = entry;
-  if (kind === 'step' || kind === 'settled') {
+  if (kind === 'step') {
     return (
       <>
         {from === to ? null : (
@@ -31,7 +31,8 @@ const Words = ({ entry }: { entry: TimelineEntry }) => {
   }
   return (
     <>
-      <b class={kind === 'error' || kind === 'failure' ? 'bad' : ''}>{kind}</b> <span class="from">{to}</span>
+      <b class={kind === 'error' || kind === 'failure' ? 'bad' : ''}>{kind}</b>
+      <span class={kind === 'settled' ? `status ${toneOf(to)}` : 'from'}>{to}</span>
       <span class="cause">{visible(`${cause} ${note}`)}</span>
     </>
   );

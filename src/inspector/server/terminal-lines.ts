@@ -19,7 +19,8 @@ export type Paint = ReturnType<typeof createPaint>;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`.padStart(9);
 
 /** States that are left at once: seen on the page, noise in a log. */
-const isInner = ({ kind, name, from, to }: TimelineEntry): boolean => kind === 'step' && (name === '' || from === to);
+const isInner = ({ kind, from, to }: TimelineEntry): boolean =>
+  kind === 'step' && (from === to || to.startsWith('settled.'));
 
 /** The lines that one event is worth, with the view right after it. */
 export const linesOf = (view: ViewState, event: ProtocolEvent, since: number, paint: Paint): string[] => {

@@ -1,0 +1,210 @@
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createAgent } from '../../src/index.ts';
+import { followInTerminal, inspectCommand, openRecording, startInspector } from '../../src/inspector/index.ts';
+import { createRecorder } from '../../src/inspector/recorder.ts';
+import { printLog } from '../../src/inspector/server/follow-in-terminal.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { call, calls, toolOf } from '../support/tools.ts';
+import { preparePage, readStream } from './http.ts';
+import { tripAgent, viewOf } from './support.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agentchart-inspector-'));
+  await preparePage();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A stream that keeps what was written to it. */
+const sink = (isTTY = false): PassThrough & { isTTY: boolean; text(): string } => {
+  const stream = Object.assign(new PassThrough(), { isTTY });
+  const parts: string[] = [];
+  stream.on('data', (part: Buffer) => parts.push(part.toString()));
+  return Object.assign(stream, { text: () => parts.join('') });
+};
+
+const withoutTimes = (text: string): string => text.replaceAll(/^ *\d+\.\d\ds/gm, '').replaceAll(/ \d+ ms$/gm, '');
+
+test('a pipe gets a line for each transition, without colours, and nobody is asked', async () => {
+  const recorder = createRecorder();
+  const { agent, inspected } = tripAgent();
+  const output = sink();
+  const stop = followInTerminal(recorder, { agents: [inspected], output, input: sink() });
+  recorder.describe(inspected);
+  const session = await agent.open('trip', { inspect: recorder.inspect });
+  await session.send('go');
+  await session.settled();
+  await Promise.resolve();
+  stop();
+  expect(withoutTimes(output.text())).toContain(
+    [
+      '  trip thinking.deciding → acting',
+      '  ├ GetWeather {"location":"Suzhou"}',
+      '  ├ GetWeather {"location":"Hangzhou"}',
+    ].join('\n'),
+  );
+  expect(withoutTimes(output.text())).toContain('  └ ✔ GetWeather ok\n');
+  expect(output.text()).toContain('? BookTrain {"to":"Hangzhou","seats":1} needs approval\n');
+  expect(output.text()).not.toContain('\u001b');
+  expect(session.pending).toHaveLength(1);
+});
+
+test('at a keyboard the question is asked and the answer runs the call', async () => {
+  const seats: number[] = [];
+  const recorder = createRecorder();
+  const { agent, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
+  const [output, input] = [sink(), sink(true)];
+  const stop = followInTerminal(recorder, { agents: [inspected], output, input });
+  const session = await agent.open('trip', { inspect: recorder.inspect });
+  await session.send('go');
+  await session.settled();
+  await vi.waitFor(() => expect(output.text()).toContain('[a]pprove'));
+  input.write('a\n');
+  await vi.waitFor(() => expect(session.status).toBe('settled'));
+  stop();
+  expect(seats).toEqual([1]);
+});
+
+test('a keyboard that goes away decides nothing', async () => {
+  const recorder = createRecorder();
+  const { agent, inspected } = tripAgent();
+  const [output, input] = [sink(), sink(true)];
+  const stop = followInTerminal(recorder, { agents: [inspected], output, input });
+  const session = await agent.open('trip', { inspect: recorder.inspect });
+  await session.send('go');
+  await session.settled();
+  await vi.waitFor(() => expect(output.text()).toContain('[a]pprove'));
+  input.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  stop();
+  expect(session.pending).toHaveLength(1);
+});
+
+test('the tree shows each call below its agent, drawn anew in place', async () => {
+  const recorder = createRecorder();
+  const { agent, inspected } = tripAgent();
+  const output = sink(true);
+  recorder.describe(inspected);
+  const stop = followInTerminal(recorder, { output, input: sink(), view: 'tree' });
+  const session = await agent.open('trip', { inspect: recorder.inspect });
+  await session.send('go');
+  await session.settled();
+  await Promise.resolve();
+  stop();
+  // eslint-disable-next-line no-control-regex
+  const plain = output.text().replaceAll(/\u001b\[\d*[A-Za-z]/g, '');
+  expect(plain).toContain('trip awaiting-approval\n  ? BookTrain awaiting-decision');
+});
+
+test('what a terminal would obey is shown, in names, arguments and errors', async () => {
+  const recorder = createRecorder();
+  const evil = '\u001b[2J\u001b]0;owned\u0007\u202e';
+  const tools = [
+    toolOf('show', () => {
+      throw new Error(`failed ${evil}`);
+    }),
+  ];
+  const agent = createAgent({
+    name: `agent${evil}`,
+    model: scriptedModel([calls(call('show', { text: evil })), 'ok']),
+    tools,
+  });
+  recorder.describe({ ...agent, tools });
+  await agent.run('go', { inspect: recorder.inspect });
+  const output = sink();
+  printLog(recorder.log, output);
+  expect(output.text()).toContain('\\u001b[2J\\u001b]0;owned\\u0007\\u202e');
+  expect(output.text()).toContain('failed \\u001b[2J');
+  // eslint-disable-next-line no-control-regex
+  expect(output.text()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+});
+
+/** A trip that was recorded to a file, up to its end. */
+const recordTrip = async (path: string): Promise<void> => {
+  const { agent, inspected } = tripAgent();
+  const inspector = await startInspector({ agents: [inspected], record: path });
+  const session = await agent.open('trip', { inspect: inspector.inspect });
+  await session.send('go');
+  await session.settled();
+  await session.approve(session.pending[0]?.callId ?? '');
+  await session.settled();
+  await inspector.close();
+};
+
+test('a recording holds the whole run, and prints and serves it without the process', async () => {
+  const path = join(folder, 'run.ndjson');
+  await recordTrip(path);
+  const { events, unreadable } = await openRecording(path);
+  expect(unreadable).toBe(0);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+
+  const printed = sink();
+  expect(await inspectCommand([path, '--print'], { output: printed })).toBe(0);
+  expect(withoutTimes(printed.text())).toContain('trip thinking.deciding → done.answered [hasNoCalls]');
+
+  const output = sink(true);
+  const leaving = new AbortController();
+  const served = inspectCommand([path], { output, signal: leaving.signal });
+  await vi.waitFor(() => expect(output.text()).toContain('http://127.0.0.1:'));
+  const streamed = await readStream(output.text().trim(), ({ events: all }) => all.length === events.length);
+  expect(streamed.events).toEqual(events);
+  leaving.abort();
+  expect(await served).toBe(0);
+});
+
+test('a process that starts again goes on with its recording, and shows what was before', async () => {
+  const path = join(folder, 'twice.ndjson');
+  await recordTrip(path);
+  const before = (await openRecording(path)).events.length;
+  const { agent } = tripAgent();
+  const recorder = createRecorder();
+  const inspector = await startInspector({ record: path, recorder });
+  await agent.run('go', { session: 'second', inspect: inspector.inspect });
+  expect(Object.keys(viewOf(recorder.log).sessions)).toEqual(['trip', 'second']);
+  await inspector.close();
+  const { events } = await openRecording(path);
+  expect(events.length).toBeGreaterThan(before + 10);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+});
+
+test('a line that a killed process left half is told, and the rest is read', async () => {
+  const path = join(folder, 'cut.ndjson');
+  await recordTrip(path);
+  const whole = (await openRecording(path)).events.length;
+  await truncate(path, (await readFile(path)).length - 20);
+  const { events, unreadable } = await openRecording(path);
+  expect([events.length, unreadable]).toEqual([whole - 1, 1]);
+});
+
+test.each<[string, string, object]>([
+  ['nothing', '', { code: 'invalid-document' }],
+  ['another file', 'hello world\n', { code: 'invalid-document' }],
+  ['another JSON', '{"type":"step"}\n', { code: 'invalid-document' }],
+  ['a newer recording', '{"type":"hello","version":99,"run":"x","at":0}\n', { code: 'newer-document' }],
+])('%s is no recording, and is told so', async (name, text, error) => {
+  const path = join(folder, `${name}.ndjson`);
+  await writeFile(path, text);
+  await expect(openRecording(path)).rejects.toMatchObject(error);
+});
+
+test('a file that is not there, a wrong port and wrong arguments are told', async () => {
+  const output = sink();
+  await expect(inspectCommand(['nowhere.ndjson'], { output })).rejects.toMatchObject({ code: 'invalid-option' });
+  await expect(inspectCommand(['x', '--port', 'many'], { output })).rejects.toMatchObject({ code: 'invalid-option' });
+  expect(await inspectCommand([], { output })).toBe(2);
+  expect(await inspectCommand(['--help'], { output })).toBe(0);
+});
+
+test('a recording that cannot be written is told, and the agent goes on', async () => {
+  const { agent } = tripAgent();
+  const recorder = createRecorder();
+  const inspector = await startInspector({ record: join(folder, 'no', 'such', 'folder.ndjson'), recorder });
+  const { outcome } = await agent.run('go', { inspect: inspector.inspect });
+  expect(outcome.type).toBe('pending');
+  await vi.waitFor(() => expect(viewOf(recorder.log).failures.last?.where).toContain('recording to'));
+  await inspector.close();
+});
