@@ -71,11 +71,14 @@ export class PageStore {
   changed(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // A page in the background has no frames, and must not fall behind.
-    setTimeout(() => {
-      this.#isScheduled = false;
-      for (const listener of this.#listeners) listener();
-    }, 16);
+    // A page in the background has no frames, and must not fall behind. While a long past comes in, reading goes before drawing.
+    setTimeout(
+      () => {
+        this.#isScheduled = false;
+        for (const listener of this.#listeners) listener();
+      },
+      this.isLoaded ? 16 : 250,
+    );
   }
 
   get history(): History {

@@ -1,0 +1,383 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Browser, Page } from 'puppeteer-core';
+import { createAgent, memoryStore } from '../../src/index.ts';
+import { type Inspector, startInspector } from '../../src/inspector/index.ts';
+import { createEventLog } from '../../src/inspector/event-log.ts';
+import { createRecorder } from '../../src/inspector/recorder.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { call, calls, heldTool, toolOf } from '../support/tools.ts';
+import { type Watched, chromium, launch, litStates, textOf, waitForText, watchPage } from './browser.ts';
+import { preparePage } from './http.ts';
+import { tripAgent } from './support.ts';
+
+const state = '[data-testid=state]';
+
+const clickButton = (page: Page, within: string, words: string): Promise<void> =>
+  page.$$eval(
+    `${within} button`,
+    (buttons, wanted) => {
+      const button = buttons.find((each) => each.textContent === wanted);
+      if (button === undefined) throw new Error(`there is no button ${wanted}`);
+      (button as HTMLButtonElement).click();
+    },
+    words,
+  );
+
+const openTab = (page: Page, name: string): Promise<void> => clickButton(page, '.tabs', name);
+
+const type = (page: Page, words: string): Promise<void> =>
+  page.$eval(
+    '.approval textarea',
+    (field, text) => {
+      (field as HTMLTextAreaElement).value = text;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    },
+    words,
+  );
+
+// Skipped, and said so, where there is no Chromium: set CHROMIUM to its path.
+describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let watched: Watched;
+  const open: Inspector[] = [];
+
+  beforeAll(async () => {
+    await preparePage();
+    browser = await launch();
+    watched = await watchPage(browser);
+  }, 60_000);
+  afterAll(() => browser.close());
+  beforeEach(() => {
+    watched.faults.length = 0;
+    watched.hosts.clear();
+  });
+  afterEach(async () => {
+    const { page, faults, hosts } = watched;
+    const found = [...faults];
+    await page.goto('about:blank');
+    await Promise.all(open.splice(0).map((inspector) => inspector.close()));
+    expect(found).toEqual([]);
+    expect([...hosts]).toEqual(['127.0.0.1']);
+  });
+
+  const start = async (options: Parameters<typeof startInspector>[0], { width = 1280, height = 800 } = {}) => {
+    const inspector = await startInspector(options);
+    open.push(inspector);
+    const { page } = watched;
+    await page.setViewport({ width, height });
+    await page.goto(inspector.url, { waitUntil: 'domcontentloaded' });
+    return { inspector, page };
+  };
+
+  test('nothing ran yet: the page says how to begin', async () => {
+    const { page } = await start({});
+    await waitForText(page, 'main', 'Nothing ran yet');
+    expect(await page.evaluate(() => location.hash)).toBe('');
+  });
+
+  test('states light up in order while the agent runs, with the edge just taken', async () => {
+    const held = heldTool('look');
+    const agent = createAgent({
+      name: 'looker',
+      model: scriptedModel([calls(call('look')), 'Seen.']),
+      tools: [held.tool],
+    });
+    const { inspector, page } = await start({ agents: [agent] });
+    const session = await agent.open('s', { inspect: inspector.inspect });
+    await session.send('Look.');
+    await held.whenBegun(1);
+    await waitForText(page, state, 'acting');
+    expect(await litStates(page)).toContain('agent.acting');
+    expect(await textOf(page, '.actors')).toContain('running.executing'.split('.')[0]);
+    expect(await page.$$eval('.drawing .arrow.taken', (arrows) => arrows.length)).toBe(1);
+    held.end(0);
+    await session.settled();
+    await waitForText(page, state, 'done.answered');
+    expect(await litStates(page)).toEqual(expect.arrayContaining(['agent.done', 'agent.done.answered']));
+    const rows = await textOf(page, '.rows');
+    const at = (words: string) => rows.indexOf(words);
+    const order = [
+      'thinking.asking',
+      'thinking.deciding',
+      'acting',
+      'observing.counting',
+      'observing.limiting',
+      'done.answered',
+    ].map(at);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(order).not.toContain(-1);
+  });
+
+  test('a click approves with edited arguments, checked while they are typed, and the machine moves on', async () => {
+    const seats: number[] = [];
+    const { agent, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
+    const { inspector, page } = await start({ agents: [inspected] });
+    const session = await agent.open('trip', { inspect: inspector.inspect });
+    await session.send('go');
+    await session.settled();
+    await waitForText(page, '.approval', 'BookTrain');
+    expect(await textOf(page, '.approval')).toContain('Hangzhou');
+    await clickButton(page, '.approval', 'Edit…');
+    await page.waitForSelector('.approval textarea');
+    await type(page, '{"to": "Hangzhou", "seats": 12}');
+    await waitForText(page, '.approval .problems', 'seats');
+    expect(await page.$eval('.approval [type=submit]', (button) => (button as HTMLButtonElement).disabled)).toBe(true);
+    await type(page, '{"to": "Hangzhou", "seats": 2}');
+    await page.waitForSelector('.approval [type=submit]:not(:disabled)');
+    await page.click('.approval [type=submit]');
+    await waitForText(page, state, 'done.answered');
+    expect(seats).toEqual([2]);
+    expect(await page.$('.approval')).toBe(null);
+  });
+
+  test('reject never runs the tool, and its reason reaches the model', async () => {
+    const seats: number[] = [];
+    const { agent, model, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
+    const { inspector, page } = await start({ agents: [inspected] });
+    const session = await agent.open('trip', { inspect: inspector.inspect });
+    await session.send('go');
+    await session.settled();
+    await page.waitForSelector('[data-reject]');
+    await page.keyboard.press('r');
+    await page.waitForSelector('.approval textarea');
+    await type(page, 'too dear');
+    await page.click('.approval [type=submit]');
+    await waitForText(page, state, 'done.answered');
+    expect(seats).toEqual([]);
+    expect(JSON.stringify(model.requests.at(-1))).toContain('too dear');
+  });
+
+  test('the keyboard alone approves: a goes to the button, Enter presses it', async () => {
+    const seats: number[] = [];
+    const { agent, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
+    const { inspector, page } = await start({ agents: [inspected] });
+    const session = await agent.open('trip', { inspect: inspector.inspect });
+    await session.send('go');
+    await session.settled();
+    await page.waitForSelector('[data-approve]');
+    await page.keyboard.press('a');
+    expect(seats).toEqual([]);
+    await page.keyboard.press('Enter');
+    await waitForText(page, state, 'done.answered');
+    expect(seats).toEqual([1]);
+  });
+
+  test('the slider shows the past as it was, and nothing is decided there', async () => {
+    const { agent, inspected } = tripAgent();
+    const { inspector, page } = await start({ agents: [inspected] });
+    const session = await agent.open('trip', { inspect: inspector.inspect });
+    await session.send('go');
+    await session.settled();
+    await session.approve(session.pending[0]?.callId ?? '');
+    await session.settled();
+    await waitForText(page, state, 'done.answered');
+    /** Steps back until the session was in this state, or something changed; what was shown on the way. */
+    const back = (until: string): Promise<string[]> =>
+      page.evaluate(async (stop) => {
+        const shown: string[] = [];
+        const at = (selector: string): string => document.querySelector(selector)?.textContent ?? '';
+        for (let step = 0; step < 60; step += 1) {
+          const before = at('.moment');
+          dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
+          for (let tries = 0; tries < 500 && at('.moment') === before; tries += 1) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+          shown.push(at('[data-testid=state]'));
+          if (shown.at(-1) === stop || at('.changes').includes(stop)) break;
+        }
+        return shown;
+      }, until);
+    const seen = await back('awaiting-approval');
+    expect(seen).toContain('observing.counting');
+    expect(await page.$eval('.approval .primary', (button) => (button as HTMLButtonElement).disabled)).toBe(true);
+    expect(await litStates(page)).toEqual(['agent.awaiting-approval']);
+    expect(await textOf(page, '.conversation')).not.toContain('Your train is booked.');
+    await openTab(page, 'Changes');
+    for (let step = 0; step < 10 && (await page.$('.changes dt')) === null; step += 1)
+      await page.keyboard.press('ArrowLeft');
+    await waitForText(page, '.changes', 'round.calls.0');
+    await page.keyboard.press('l');
+    await waitForText(page, state, 'done.answered');
+  });
+
+  test('a reload and a server that starts again lose nothing', async () => {
+    const recorder = createRecorder();
+    const { agent, inspected } = tripAgent();
+    const { inspector, page } = await start({ recorder, agents: [inspected] });
+    const session = await agent.open('trip', { inspect: inspector.inspect });
+    await session.send('go');
+    await session.settled();
+    await waitForText(page, state, 'awaiting-approval');
+    await page.reload();
+    await waitForText(page, state, 'awaiting-approval');
+    const before = await textOf(page, '.moment');
+
+    await inspector.close();
+    await waitForText(page, '.connection', 'Disconnected');
+    expect(await textOf(page, '.notice')).toContain('does not answer');
+    expect(await textOf(page, state)).toBe('awaiting-approval');
+    // A connection that is refused is told by the browser as well.
+    watched.faults.length = 0;
+
+    const again = await startInspector({ recorder, agents: [inspected], port: Number(new URL(inspector.url).port) });
+    open.push(again);
+    await page.goto(again.url);
+    await waitForText(page, '.connection', 'Connected');
+    await waitForText(page, state, 'awaiting-approval');
+    expect((await textOf(page, '.moment')).split(' +')[0]).toBe(before.split(' +')[0]);
+    await clickButton(page, '.approval', 'Approve');
+    await waitForText(page, state, 'done.answered');
+  });
+
+  test('text of tools and models is text: no markup, no control characters, in names, arguments, results and errors', async () => {
+    const evil = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u001b[31mred\u202e';
+    const tools = [
+      toolOf('show', () => evil),
+      toolOf('fail', () => {
+        throw new Error(evil);
+      }),
+      toolOf('pay', () => 'paid', { needsApproval: true }),
+    ];
+    const agent = createAgent({
+      name: `agent ${evil}`,
+      model: scriptedModel([
+        {
+          text: evil,
+          toolCalls: [call('show', { [evil]: evil }), call('fail', { evil }), call(`no-such-${evil}`, {})],
+        },
+        calls(call('pay', { evil })),
+      ]),
+      tools,
+    });
+    const { inspector, page } = await start({ agents: [{ ...agent, tools }] });
+    const session = await agent.open(`s ${evil}`, { inspect: inspector.inspect });
+    await session.send(evil);
+    await session.settled();
+    await waitForText(page, '.approval', '<img src=x onerror=');
+    for (const tab of ['Timeline', 'Round', 'Changes']) {
+      await openTab(page, tab);
+      await page.waitForSelector(`[role=tabpanel][aria-label=${tab}]`);
+    }
+    const shown = await page.$eval('#page', (root) => (root as HTMLElement).textContent ?? '');
+    expect(shown).toContain('<script>alert(2)</script>');
+    expect(shown).toContain('\\u001b[31mred\\u202e');
+    expect(await page.$$eval('#page img, #page script, #page iframe, #page a', (found) => found.length)).toBe(0);
+    expect(session.pending).toHaveLength(1);
+  });
+
+  test('a session of a store is shown with its past, and decided on there', async () => {
+    const store = memoryStore();
+    const tools = [toolOf('pay', () => 'paid', { needsApproval: true })];
+    const first = createAgent({ name: 'clerk', model: scriptedModel([calls(call('pay', { sum: 3 }))]), tools, store });
+    await first.run('Pay.', { session: 'kept' });
+    await first.close();
+    const second = createAgent({ name: 'clerk', model: scriptedModel(['It is paid.']), tools, store });
+    const { page } = await start({ store, agents: [{ ...second, tools }] });
+    await waitForText(page, '.session', 'waiting, not open here');
+    await page.click('.session');
+    await waitForText(page, state, 'awaiting-approval');
+    await waitForText(page, '.rows', 'thinking.deciding');
+    await clickButton(page, '.approval', 'Approve');
+    await waitForText(page, '.conversation', 'It is paid.');
+    await second.close();
+  });
+
+  test('64 parallel calls are readable: each has its row, its bar and its words', async () => {
+    const tools = [toolOf('fetch', () => 'ok')];
+    const many = Array.from({ length: 64 }, (_, index) => call('fetch', { page: index }));
+    const agent = createAgent({ model: scriptedModel([calls(...many), 'all']), tools, concurrency: 8 });
+    const { inspector, page } = await start({ agents: [agent] });
+    await agent.run('Fetch all.', { session: 's', inspect: inspector.inspect });
+    await waitForText(page, state, 'done.answered');
+    await openTab(page, 'Round');
+    await page.waitForSelector('.waterfall li');
+    const rows = await page.$$eval('.waterfall ol li', (items) =>
+      items.map((item) => ({
+        label: item.getAttribute('aria-label') ?? '',
+        height: item.getBoundingClientRect().height,
+        bars: item.querySelectorAll('.bar').length,
+      })),
+    );
+    expect(rows).toHaveLength(64);
+    expect(
+      rows.filter(({ label, height, bars }) => !/fetch: .*ran .*, ok$/.test(label) || height < 18 || bars < 1),
+    ).toEqual([]);
+  });
+
+  test('at 1,024 px nothing is cut off, and every control has a name', async () => {
+    const { agent, inspected } = tripAgent();
+    const { inspector, page } = await start({ agents: [inspected] }, { width: 1024, height: 768 });
+    const session = await agent.open('trip', { inspect: inspector.inspect });
+    await session.send('go');
+    await session.settled();
+    await waitForText(page, state, 'awaiting-approval');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    const nameless = await page.$$eval('button, input, textarea, [role=button], [role=meter], svg[role]', (elements) =>
+      elements
+        .filter((element) => {
+          const label = element.getAttribute('aria-label') ?? element.textContent ?? '';
+          return label.trim() === '' && element.closest('label') === null;
+        })
+        .map((element) => element.outerHTML.slice(0, 80)),
+    );
+    expect(nameless).toEqual([]);
+    expect(await page.$eval('svg.drawing', (svg) => svg.getAttribute('aria-label'))).toBe(
+      'Statechart agent, active: awaiting-approval',
+    );
+    await page.$eval('[data-state="agent.thinking.deciding"]', (chip) =>
+      chip.dispatchEvent(new MouseEvent('click', { bubbles: true })),
+    );
+    await waitForText(page, '.state-facts', 'hasNoCalls');
+  });
+
+  test('a log of 100,000 transitions opens and scrolls', async () => {
+    const log = createEventLog({ maxEvents: 1_000_000, maxBytes: 1e9 });
+    const states = ['a', 'b', 'c', 'd'].map((key) => `m.${key}`);
+    const nodes = ['', ...states].map((id) => ({
+      ...{ id: id || 'm', key: id.slice(2) || 'm', type: id === '' ? ('compound' as const) : ('atomic' as const) },
+      ...{
+        parent: id === '' ? null : 'm',
+        initial: id === '' ? 'm.a' : null,
+        invokes: [],
+        tags: [],
+        description: null,
+      },
+    }));
+    log.append({ type: 'chart', key: 'm', chart: { id: 'm', nodes, edges: [] } });
+    log.append({ type: 'session', session: 's', root: 'r' });
+    log.append({
+      type: 'actor',
+      session: 's',
+      actor: 'r',
+      parent: null,
+      id: 'm',
+      src: 'm',
+      chart: 'm',
+      states: ['m.a'],
+      context: { count: 0 },
+    });
+    for (let index = 1; index <= 100_000; index += 1) {
+      log.append({ type: 'step', session: 's', actor: 'r', event: 'go', states: [states[index % 4] ?? ''], edges: [] });
+      log.append({
+        type: 'snapshot',
+        session: 's',
+        actor: 'r',
+        status: 'active',
+        patch: { o: { count: { v: index } } },
+      });
+    }
+    const { page } = await start({ recorder: createRecorder(log) });
+    await waitForText(page, '.moment', '100,000 / 100,000');
+    await page.$eval('.rows', (rows) => (rows.scrollTop = 50_000 * 24));
+    await page.waitForFunction(() => document.querySelector('.row')?.textContent?.includes('go') === true, {
+      polling: 50,
+    });
+    expect(await page.$$eval('.row', (rows) => rows.length)).toBeLessThan(60);
+    await page.$eval('.scrubber input', (slider) => {
+      (slider as HTMLInputElement).value = '50001';
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await waitForText(page, '.moment', '50,002 / 100,000');
+    expect(await litStates(page)).toEqual([states[50_002 % 4]]);
+  });
+});
