@@ -22,6 +22,7 @@ const Branch = ({ node, now, level }: { node: TreeNode; now: number; level: numb
     <>
       <span class={`dot ${actor.chart === null ? 'quiet small' : tone}`} aria-hidden="true" />
       <span class="actor-name">{name}</span>
+      {call === undefined ? null : <span class="id">{call.index}</span>}
       <span class={`actor-state ${tone}`}>{state}</span>
       {call !== undefined && call.attempt > 1 ? <span class="badge">try {call.attempt}</span> : null}
       <span class="actor-time">{time}</span>
