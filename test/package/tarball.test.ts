@@ -119,7 +119,28 @@ test('the middleware comes without a package that users would have to install', 
 
 test('the inspector draws without a package that users would have to install', async () => {
   const { urls } = await loadedBy('agentchart/inspector');
-  expect(packagesOf(urls).filter((name) => name !== 'agentchart' && name !== 'xstate')).toEqual([]);
+  const isOwn = (name: string): boolean => name === 'agentchart' || name === 'xstate' || name.startsWith('node:');
+  expect(packagesOf(urls).filter((name) => !isOwn(name))).toEqual([]);
+});
+
+test('the inspector serves its page from the tarball, and a browser gets the rest of it', async () => {
+  await writeFile(
+    join(app, 'serve.mjs'),
+    `import { startInspector } from 'agentchart/inspector';
+     const inspector = await startInspector();
+     const types = [];
+     for (const path of ['/', '/page.js', '/page.css']) {
+       const response = await fetch(new URL(path, inspector.url));
+       types.push([response.status, response.headers.get('content-type'), (await response.text()).length > 300]);
+     }
+     await inspector.close();
+     process.stdout.write(JSON.stringify(types));`,
+  );
+  expect(JSON.parse(await run(process.execPath, ['serve.mjs'], app))).toEqual([
+    [200, 'text/html; charset=utf-8', true],
+    [200, 'text/javascript; charset=utf-8', true],
+    [200, 'text/css; charset=utf-8', true],
+  ]);
 });
 
 test('installing it brings five packages at most', async () => {

@@ -1,11 +1,13 @@
 import { agentsOf } from '../actor-tree.ts';
-import { useStore } from './use-store.ts';
+import { useNow, useStore } from './use-store.ts';
 import { duration } from './words.ts';
 
 /** One state of the chart: what it is, how often and how long the actor was in it, and where it can go. */
 export const StatePanel = () => {
   const store = useStore();
   const { session, view, state, entries } = store;
+  const isNow = store.isLive && store.connection === 'live' && !store.isRecording;
+  const now = useNow(isNow, 1_000);
   const actor =
     session?.actors[store.actor ?? ''] ??
     (session === undefined ? undefined : (agentsOf(session)[0] ?? session.actors[session.root]));
@@ -31,7 +33,7 @@ export const StatePanel = () => {
       since = undefined;
     }
   }
-  if (since !== undefined) spent += view.at - since;
+  if (since !== undefined) spent += (isNow ? now : view.at) - since;
   const out = chart.edges.filter(({ source }) => source === node.id);
   return (
     <div class="state-facts">
@@ -40,7 +42,7 @@ export const StatePanel = () => {
       <dl class="facts">
         <div>
           <dt>Entered</dt>
-          <dd>{entered} times</dd>
+          <dd>{entered === 1 ? 'once' : `${entered} times`}</dd>
         </div>
         <div>
           <dt>Spent</dt>
