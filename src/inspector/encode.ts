@@ -84,13 +84,18 @@ const plainPatches = (patches: Record<string, Patch>): Record<string, Patch> =>
 
 /** A whole view, for whoever comes late. */
 export const encodeView = (view: ViewState): string => {
-  const sessions: Record<string, SessionView> = {};
-  for (const [id, session] of Object.entries(view.sessions)) {
-    const actors: Record<string, ActorView> = {};
-    for (const [key, actor] of Object.entries(session.actors))
-      actors[key] = { ...actor, context: actor.context === undefined ? undefined : toPlain(actor.context) };
-    const said = session.said.map((each) => ({ ...each, data: toPlain(each.data) }));
-    sessions[id] = { ...session, actors, said };
-  }
+  const entries = Object.entries(view.sessions).map(([id, session]): [string, SessionView] => [
+    id,
+    plainSession(session),
+  ]);
+  // Ids of sessions are data: `__proto__` is one.
+  const sessions: Record<string, SessionView> = Object.fromEntries(entries);
   return JSON.stringify({ ...view, sessions });
+};
+
+const plainSession = (session: SessionView): SessionView => {
+  const actors: Record<string, ActorView> = {};
+  for (const [key, actor] of Object.entries(session.actors))
+    actors[key] = { ...actor, context: actor.context === undefined ? undefined : toPlain(actor.context) };
+  return { ...session, actors, said: session.said.map((each) => ({ ...each, data: toPlain(each.data) })) };
 };

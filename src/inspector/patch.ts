@@ -30,6 +30,11 @@ export const diff = (before: unknown, after: unknown, depth = 0): Patch | undefi
   return { v: after };
 };
 
+/** `__proto__` as an own key stays one. */
+const setOwn = (object: object, key: string, value: unknown): void => {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+};
+
 const diffObjects = (
   before: Record<string, unknown>,
   after: Record<string, unknown>,
@@ -40,8 +45,7 @@ const diffObjects = (
   for (const key of Object.keys(after)) {
     const change = Object.hasOwn(before, key) ? diff(before[key], after[key], depth + 1) : { v: after[key] };
     if (change === undefined) continue;
-    // `__proto__` as an own key must stay one.
-    Object.defineProperty(changes, key, { value: change, enumerable: true, configurable: true, writable: true });
+    setOwn(changes, key, change);
     isChanged = true;
   }
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
@@ -96,7 +100,8 @@ export const applyPatch = (value: unknown, patch: Patch): unknown => {
     return list;
   }
   const object: Record<string, unknown> = isPlainObject(value) ? { ...value } : {};
-  for (const [key, change] of Object.entries(patch.o)) object[key] = applyPatch(object[key], change);
+  for (const [key, change] of Object.entries(patch.o))
+    setOwn(object, key, applyPatch(Object.hasOwn(object, key) ? object[key] : undefined, change));
   for (const key of patch.d ?? []) delete object[key];
   return object;
 };

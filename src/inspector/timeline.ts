@@ -2,7 +2,7 @@ import type { Chart, ChartEdge } from './chart.ts';
 import { callOf } from './actor-tree.ts';
 import type { EventOf, ProtocolEvent } from './protocol.ts';
 import { optionalText, record, text } from './read-plain.ts';
-import type { ActorView, SessionView, ViewState } from './view-state.ts';
+import { type ActorView, type SessionView, type ViewState, sessionOf } from './view-state.ts';
 
 /** One line of what happened, for a list, a slider or a terminal. */
 export interface TimelineEntry {
@@ -70,7 +70,7 @@ export const entryOf = (view: ViewState, event: ProtocolEvent): TimelineEntry | 
     case 'said':
     case 'actor':
     case 'snapshot': {
-      const session = view.sessions[event.session];
+      const session = sessionOf(view, event.session);
       const actor = session?.actors[event.actor];
       return session === undefined || actor === undefined ? undefined : entryIn(view, session, actor, event);
     }

@@ -100,14 +100,14 @@ export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState => 
       return { ...view, seq, at, failures: { count: view.failures.count + 1, last: { where, message } } };
     }
     case 'session':
-      return withSession(view, event, begun(view.sessions[event.session], event));
+      return withSession(view, event, begun(sessionOf(view, event.session), event));
     case 'actor':
     case 'step':
     case 'ignored':
     case 'snapshot':
     case 'delta':
     case 'said': {
-      const session = view.sessions[event.session];
+      const session = sessionOf(view, event.session);
       return session === undefined ? { ...view, seq, at } : withSession(view, event, reduceSession(session, event));
     }
     default:
@@ -116,6 +116,10 @@ export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState => 
       return view;
   }
 };
+
+/** Ids of sessions are data: `constructor` is one. */
+export const sessionOf = ({ sessions }: ViewState, id: string | undefined): SessionView | undefined =>
+  id !== undefined && Object.hasOwn(sessions, id) ? sessions[id] : undefined;
 
 const withSession = (view: ViewState, { seq, at }: ProtocolEvent, session: SessionView): ViewState => ({
   ...view,

@@ -77,3 +77,18 @@ test('the view never changes what it was made of', async () => {
   }
   expect(views.map((each) => JSON.stringify(each))).toEqual(before);
 });
+
+test('ids of sessions are data, whatever they are called', () => {
+  const log = createEventLog({ maxEvents: 4 });
+  for (const session of ['__proto__', 'constructor', 'a b']) {
+    log.append({ type: 'session', session, root: `root of ${session}` });
+    log.append({ type: 'said', session, actor: 'a', what: 'error', data: session });
+  }
+  const base = JSON.parse(encodeView(log.base())) as ViewState;
+  const view = decoded(log.lines(log.folded, Infinity)).reduce(reduceView, base);
+  expect(Object.entries(view.sessions).map(([id, { root, said }]) => [id, root, said.length])).toEqual([
+    ['__proto__', 'root of __proto__', 1],
+    ['constructor', 'root of constructor', 1],
+    ['a b', 'root of a b', 1],
+  ]);
+});

@@ -333,15 +333,15 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
   test('a log of 100,000 transitions opens and scrolls', async () => {
     const log = createEventLog({ maxEvents: 1_000_000, maxBytes: 1e9 });
     const states = ['a', 'b', 'c', 'd'].map((key) => `m.${key}`);
-    const nodes = ['', ...states].map((id) => ({
-      ...{ id: id || 'm', key: id.slice(2) || 'm', type: id === '' ? ('compound' as const) : ('atomic' as const) },
-      ...{
-        parent: id === '' ? null : 'm',
-        initial: id === '' ? 'm.a' : null,
-        invokes: [],
-        tags: [],
-        description: null,
-      },
+    const nodes = ['m', ...states].map((id) => ({
+      id,
+      key: id.slice(-1),
+      type: id === 'm' ? ('compound' as const) : ('atomic' as const),
+      parent: id === 'm' ? null : 'm',
+      initial: id === 'm' ? 'm.a' : null,
+      invokes: [],
+      tags: [],
+      description: null,
     }));
     log.append({ type: 'chart', key: 'm', chart: { id: 'm', nodes, edges: [] } });
     log.append({ type: 'session', session: 's', root: 'r' });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { assign, createActor, setup } from 'xstate';
-import { createAgent, memoryStore } from '../../src/index.ts';
+import { assign, createActor, setup, waitFor } from 'xstate';
+import { createAgent, memoryStore, pendingOf } from '../../src/index.ts';
 import { type Inspector, startInspector } from '../../src/inspector/index.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -224,21 +224,13 @@ test('a raw actor of an agent hears decisions as events, bound to the hash', asy
   const { agent } = tripAgent();
   const inspector = await start();
   const actor = createActor(agent.machine, { input: { message: 'go', sessionId: 'raw' }, inspect: inspector.inspect });
-  const { pendingOf } = await import('../../src/machines/round.ts');
-  const ended = new Promise<void>((resolve) => {
-    let isAsked = false;
-    actor.subscribe(async (snapshot) => {
-      if (snapshot.hasTag('settled')) resolve();
-      if (!snapshot.hasTag('waiting') || isAsked) return;
-      isAsked = true;
-      const [call] = pendingOf(snapshot.context);
-      const decision = { type: 'approve', session: 'raw', callId: call?.callId };
-      expect((await command(inspector.url, { ...decision, inputHash: 'stale' })).status).toBe(409);
-      expect((await command(inspector.url, { ...decision, inputHash: call?.inputHash })).status).toBe(200);
-    });
-  });
   actor.start();
-  await ended;
+  const { context } = await waitFor(actor, (snapshot) => snapshot.hasTag('waiting'));
+  const [pending] = pendingOf(context);
+  const decision = { type: 'approve', session: 'raw', callId: pending?.callId };
+  expect((await command(inspector.url, { ...decision, inputHash: 'stale' })).status).toBe(409);
+  expect((await command(inspector.url, { ...decision, inputHash: pending?.inputHash })).status).toBe(200);
+  await waitFor(actor, (snapshot) => snapshot.hasTag('settled'));
   expect(actor.getSnapshot().matches({ done: 'answered' })).toBe(true);
 });
 

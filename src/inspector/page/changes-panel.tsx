@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { agentsOf } from '../actor-tree.ts';
 import { changesBetween } from '../changes.ts';
 import { record } from '../read-plain.ts';
+import { sessionOf } from '../view-state.ts';
 import { JsonText } from './json-text.tsx';
 import { useStore } from './use-store.ts';
 
@@ -16,7 +17,7 @@ export const ChangesPanel = () => {
   const after = session?.actors[key ?? '']?.context;
   const changes = useMemo(() => {
     const before =
-      session === undefined ? undefined : store.viewAfter(index - 1).sessions[session.id]?.actors[key ?? ''];
+      session === undefined ? undefined : sessionOf(store.viewAfter(index - 1), session.id)?.actors[key ?? ''];
     return changesBetween(record(before?.context), record(after));
   }, [after, index, key, session?.id]);
   if (changes.length === 0) return <p class="empty">This moment changed nothing in the context.</p>;

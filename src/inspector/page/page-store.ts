@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import type { ListedSession } from '../history-source.ts';
 import type { ProtocolEvent } from '../protocol.ts';
 import type { TimelineEntry } from '../timeline.ts';
-import type { SessionView, ViewState } from '../view-state.ts';
+import { type SessionView, type ViewState, sessionOf } from '../view-state.ts';
 import { type Connection, connect } from './connect.ts';
 import { History } from './history.ts';
 
@@ -83,7 +83,7 @@ export class PageStore {
 
   get history(): History {
     const { sessionId } = this;
-    if (sessionId === undefined || this.#live.head.sessions[sessionId] !== undefined) return this.#live;
+    if (sessionId === undefined || sessionOf(this.#live.head, sessionId) !== undefined) return this.#live;
     return this.#past.get(sessionId) ?? this.#live;
   }
 
@@ -131,8 +131,7 @@ export class PageStore {
   }
 
   get session(): SessionView | undefined {
-    const { sessionId } = this;
-    return sessionId === undefined ? undefined : this.view.sessions[sessionId];
+    return sessionOf(this.view, this.sessionId);
   }
 
   select(session: string): void {
@@ -140,7 +139,7 @@ export class PageStore {
     this.#position = undefined;
     this.actor = undefined;
     this.state = undefined;
-    const isLive = this.#live.head.sessions[session] !== undefined;
+    const isLive = sessionOf(this.#live.head, session) !== undefined;
     if (!isLive && !this.#past.has(session)) void this.#loadPast(session);
     this.changed();
   }

@@ -3,7 +3,7 @@ import { type TreeNode, actorTree, callOf } from '../actor-tree.ts';
 import type { ProtocolEvent } from '../protocol.ts';
 import { record } from '../read-plain.ts';
 import { type TimelineEntry, entryOf, pathOf } from '../timeline.ts';
-import type { SessionView, ViewState } from '../view-state.ts';
+import { type SessionView, type ViewState, sessionOf } from '../view-state.ts';
 import { escapeControl, lineOfJson } from '../escape-control.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -27,7 +27,7 @@ export const linesOf = (view: ViewState, event: ProtocolEvent, since: number, pa
   const entry = entryOf(view, event);
   if (entry === undefined || entry.kind === 'ignored' || isInner(entry)) return [];
   const lead = paint('dim', seconds(entry.at - since));
-  const session = view.sessions[entry.session];
+  const session = sessionOf(view, entry.session);
   const actor = session?.actors[entry.actor];
   const call = actor === undefined ? undefined : callOf(actor);
   const name = paint('bold', escapeControl(entry.name));
