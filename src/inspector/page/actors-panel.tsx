@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { visible } from '../escape-control.ts';
 import { type TreeNode, actorTree } from '../actor-tree.ts';
 import { pathOf } from '../timeline.ts';

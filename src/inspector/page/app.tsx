@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useEffect, useState } from 'preact/hooks';
 import { agentsOf } from '../actor-tree.ts';
 import { pathOf } from '../timeline.ts';

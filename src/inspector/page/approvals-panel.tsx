@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JsonValue } from '../../messages/json.ts';
 import { type Approval, approvalsOf } from '../approvals.ts';

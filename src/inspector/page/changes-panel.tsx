@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useMemo } from 'preact/hooks';
 import { agentsOf } from '../actor-tree.ts';
 import { changesBetween } from '../changes.ts';

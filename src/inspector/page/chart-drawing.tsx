@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { Chart } from '../chart.ts';
 import { pathData } from '../chart-to-svg.ts';
 import type { Layout, PlacedArrow, PlacedBox } from '../layout.ts';

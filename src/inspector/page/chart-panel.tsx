@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useMemo, useState } from 'preact/hooks';
 import { agentsOf, tagsOf } from '../actor-tree.ts';
 import type { Chart } from '../chart.ts';

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { agentsOf } from '../actor-tree.ts';
 import { type JoinedCall, type Spoken, type SpokenPart, conversationOf } from '../conversation.ts';

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useStore } from './use-store.ts';
 
 const example = `const inspector = await startInspector({ agents: [agent] });

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { agentsOf } from '../actor-tree.ts';
 import { type Gauge, gaugesOf, usageOf } from '../gauges.ts';
 import { useNow, useStore } from './use-store.ts';

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { PageStore } from './page-store.ts';

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { agentsOf } from '../actor-tree.ts';
 import { visible } from '../escape-control.ts';
 import { type BarKind, type WaterfallRow, waterfallOf } from '../waterfall.ts';

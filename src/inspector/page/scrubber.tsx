@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useStore } from './use-store.ts';
 import { clock, count, offset } from './words.ts';
 

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { agentsOf } from '../actor-tree.ts';
 import { approvalsOf } from '../approvals.ts';
 import { pathOf } from '../timeline.ts';

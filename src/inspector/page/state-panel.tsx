@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { agentsOf } from '../actor-tree.ts';
 import { useNow, useStore } from './use-store.ts';
 import { duration } from './words.ts';

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useEffect, useState } from 'preact/hooks';
 
 const themes = ['system', 'light', 'dark'] as const;

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../escape-control.ts';
 import type { TimelineEntry } from '../timeline.ts';
