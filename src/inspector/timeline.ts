@@ -70,6 +70,8 @@ export const entryOf = (view: ViewState, event: ProtocolEvent): TimelineEntry | 
     case 'said':
     case 'actor':
     case 'snapshot': {
+      // Most snapshots are details: there are as many of them as of steps.
+      if (event.type === 'snapshot' && event.error === undefined && !settles(event)) return undefined;
       const session = sessionOf(view, event.session);
       const actor = session?.actors[event.actor];
       return session === undefined || actor === undefined ? undefined : entryIn(view, session, actor, event);
@@ -84,6 +86,10 @@ export const entryOf = (view: ViewState, event: ProtocolEvent): TimelineEntry | 
       return undefined;
   }
 };
+
+/** A call has got its result. */
+const settles = ({ patch }: EventOf<'snapshot'>): boolean =>
+  patch !== undefined && 'o' in patch && Object.hasOwn(patch.o, 'result');
 
 const blank = ({ seq, at }: ProtocolEvent, session: string, actor: string) => ({
   seq,
@@ -124,9 +130,7 @@ const entryIn = (
     case 'snapshot': {
       if (event.error !== undefined) return { ...base, kind: 'error', note: event.error.message };
       const call = callOf(actor);
-      const { patch } = event;
-      const isSettled = patch !== undefined && 'o' in patch && Object.hasOwn(patch.o, 'result');
-      if (call?.status === undefined || !isSettled) return undefined;
+      if (call?.status === undefined) return undefined;
       return { ...base, kind: 'settled', to: call.status, note: call.error ?? '' };
     }
     case 'said':
