@@ -50,7 +50,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
   const turn = wrapTurns(agentMiddleware, innermost);
   const start = (
-    given: Pick<SessionSource, 'document' | 'input' | 'isStored' | 'committed'>,
+    given: Pick<SessionSource, 'document' | 'input' | 'isStored' | 'committed' | 'mayLack'>,
     extra: OpenOptions = {},
   ): RunnableSession => {
     const session = createSession({ ...source, ...given, ...extra });
