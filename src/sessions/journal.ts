@@ -17,7 +17,7 @@ export interface Journal {
   commit(): Promise<void>;
   /** Commits also where nothing is new, once: whoever had the session before can write it no more (R39). */
   claim(): Promise<void>;
-  /** Settles with the last commit under way. Rejects where that one failed. */
+  /** Settles when what is there is committed: where the last commit failed it tries once more, and rejects where that fails too. */
   idle(): Promise<void>;
   /** The state that is there now is the last one that will be committed. */
   seal(): void;
@@ -129,8 +129,9 @@ export const createJournal = (options: JournalOptions): Journal => {
       return queue.commit();
     },
     idle: async () => {
-      await queue.idle();
-      if (failure !== undefined) throw failure;
+      await queue.idle().catch(() => undefined);
+      // The disk may have space again.
+      if (failure !== undefined) await queue.commit();
     },
     seal: () => {
       sealed = look();
