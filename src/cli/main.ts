@@ -128,6 +128,14 @@ const run = async (given: string[], flags: Flags): Promise<Output> => {
   return await runAgent(agent, message, flags.session);
 };
 
+/** It has flags of its own, and runs until it is interrupted. */
+const inspect = async (args: string[]): Promise<number> => {
+  const { inspectCommand } = await import('../inspector/server/inspect-command.ts');
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  return await inspectCommand(args, { signal: interrupted.signal });
+};
+
 const outputOf = async (args: string[]): Promise<{ output: Output; isJson: boolean }> => {
   const { values: flags, positionals } = parse(args);
   const [command, ...given] = positionals;
@@ -152,6 +160,7 @@ const outputOf = async (args: string[]): Promise<{ output: Output; isJson: boole
 /** Carries out one command line; gives the exit status. */
 export const main = async (args: string[]): Promise<number> => {
   try {
+    if (args[0] === 'inspect') return await inspect(args.slice(1));
     const { output, isJson } = await outputOf(args);
     process.stdout.write(`${isJson ? JSON.stringify(output.json) : output.text}\n`);
     return output.exitCode ?? 0;

@@ -98,13 +98,8 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       }),
       discardQueued: enqueueActions(({ context, enqueue }) => {
         enqueue.assign({ inbox: [] });
-        for (const { id } of context.inbox) {
-          enqueue.emit({
-            type: 'message-fate',
-            messageId: id,
-            fate: { type: 'discarded', reason: 'the turn was stopped' },
-          });
-        }
+        const fate = { type: 'discarded', reason: 'the turn was stopped' } as const;
+        for (const { id } of context.inbox) enqueue.emit({ type: 'message-fate', messageId: id, fate });
       }),
       resumeTurn: assign(({ context }) => turnSteps.resumeTurn(context, rules)),
       // what the model said

@@ -1,5 +1,5 @@
 import type { AgentMachine } from '../machines/agent.ts';
-import type { TurnOptions } from '../machines/turn.ts';
+import type { Limits, TurnOptions } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
@@ -56,6 +56,9 @@ export interface Agent<Output = unknown> extends AsyncDisposable {
   readonly name: string;
   /** An ordinary XState machine: `createActor(agent.machine, { input: { message } })` works as it is. */
   readonly machine: AgentMachine;
+  /** As they were given, for whoever shows the agent. */
+  readonly tools: readonly Tool[];
+  readonly limits: Partial<Limits>;
   /** Resolves when the turn rests or waits for somebody; rejects with `TurnError` where it failed. */
   run(input: string | Message | readonly Message[], options?: RunOptions): Promise<RunResult<Output>>;
   /** As `run`, with events from the beginning on. Leaving the loop early stops the turn, unless `onLeave` is `detach`. */

@@ -135,6 +135,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const agent: Agent = {
     name,
     machine,
+    tools: Object.freeze([...(options.tools ?? [])]),
+    limits: Object.freeze({ ...options.limits }),
     run: async (input, given = {}) => {
       checkRunOptions(given, options.tools);
       const messages = checkMessages(input);

@@ -47,7 +47,10 @@ export interface Session<Output = unknown> extends AsyncDisposable {
   readonly messages: readonly Message[];
   readonly pending: readonly PendingCall[];
   readonly status: SessionStatus;
-  /** Resolves with the message's fate: `delivered` when its turn begins or, with `steer`, when the turn under way reads it. */
+  /**
+   * Resolves with the message's fate: `delivered` when its turn begins or, with `steer`, when the turn under way reads it; with a durable
+   * store when that is stored. Rejects where it cannot be, such as with `session-conflict`.
+   */
   send(message: string | Message | readonly Message[], options?: { mode?: 'queue' | 'steer' }): Promise<Fate>;
   /** Rejects with `invalid-input` where the edited input does not fit; the call then still waits. */
   approve(callId: string, options?: ApproveOptions): Promise<void>;
@@ -61,7 +64,10 @@ export interface Session<Output = unknown> extends AsyncDisposable {
   retry(): Promise<void>;
   /** The result when the turn rests or waits for somebody; rejects where it failed. */
   settled(): Promise<RunResult<Output>>;
-  /** Until the session closes. Leaving the loop stops nothing. */
+  /**
+   * Until the session closes. Leaving the loop stops nothing. First come the errors of commands from the store's inbox that were refused
+   * while nobody read.
+   */
   events(options?: EventsOptions): AsyncIterable<AgentEvent>;
   /**
    * The turn under way for one more reader: what it has come to so far as events, the first of them `joined`, then the live ones. It ends when

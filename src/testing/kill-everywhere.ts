@@ -21,6 +21,7 @@ interface Host {
   process: NodeJS.Process;
   spawn: typeof ChildProcess.spawn;
   files: typeof FileSystem;
+  pathOf(url: URL): string;
 }
 
 /** Asked of the process, not imported: whoever tests in a browser with the other things of this folder needs none of it. */
@@ -31,14 +32,15 @@ const hostOf = (): Host => {
     process: host,
     spawn: host.getBuiltinModule('node:child_process').spawn,
     files: host.getBuiltinModule('node:fs'),
+    pathOf: host.getBuiltinModule('node:url').fileURLToPath,
   };
 };
 
 /** Runs a life in a process of its own: true where it was killed, false where it came to its end. */
-const killed = ({ process: host, spawn }: Host, life: KilledLife, flags: readonly string[]): Promise<boolean> =>
+const killed = ({ process: host, spawn, pathOf }: Host, life: KilledLife, flags: readonly string[]): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const name = import.meta.url.endsWith('.ts') ? './killed-life.ts' : './killed-life.js';
-    const file = new URL(name, import.meta.url).pathname;
+    const file = pathOf(new URL(name, import.meta.url));
     const child = spawn(host.execPath, [...flags, file, JSON.stringify(life)], {
       stdio: ['ignore', 'inherit', 'pipe'],
     });

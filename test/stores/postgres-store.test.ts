@@ -2,10 +2,12 @@ import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postgresStore } from '../../src/stores/postgres-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
+import { crashEverywhere } from '../../src/testing/crash-everywhere.ts';
 import { commitOf } from '../../src/testing/store-case.ts';
 import { storeContract } from '../../src/testing/store-contract.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { rejection } from '../support/sessions.ts';
+import { scenarios } from '../testing/scenarios.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -134,3 +136,16 @@ test('while the server is away every call rejects; afterwards the store works an
   await store.close();
   await poster.close();
 });
+
+test('R38: killed beside some commits and effects, a session comes to the same end', async () => {
+  const store = () => postgresStore({ connectionString: server.url });
+  const weather = await crashEverywhere(scenarios.weather, { store, points: ({ when }) => when === 'after' });
+  expect(weather).toMatchObject({ unknown: 0, missed: 0 });
+  expect(weather.crashes).toBeGreaterThan(5);
+  const decisions = await crashEverywhere(scenarios.decisions, {
+    store,
+    points: ({ what, number, when }) => what === 'commit' && number % 3 === 0 && when === 'before',
+  });
+  expect(decisions.unknown).toBe(0);
+  expect(decisions.crashes).toBeGreaterThan(2);
+}, 60_000);
