@@ -76,7 +76,6 @@ export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOption
   };
   const attach = (reader: FedReader): void => {
     readers.add(reader);
-    for (const event of untold.splice(0)) reader.push(event);
     if (watching !== undefined) return;
     before = statePath(valueOf(actor.getSnapshot()));
     watching = actor.system.inspect(watch);
@@ -111,7 +110,10 @@ export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOption
           watching = undefined;
         },
       });
-      if (from === 'now') attach(reader);
+      if (from === 'now') {
+        for (const event of untold.splice(0)) reader.push(event);
+        attach(reader);
+      }
       // Not in the midst of a step of the chart, of which one part would be told twice and another not at all.
       else {
         queueMicrotask(() => {

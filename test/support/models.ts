@@ -35,6 +35,10 @@ export const modelOfScript = (script: Script): ChatModel =>
       question: question === undefined ? '' : textOf(question),
       before: '',
       results: resultsAfter(messages, start),
+      before: messages
+        .slice(0, start)
+        .map((message) => textOf(message))
+        .join('\n'),
     });
     if (reply === undefined) return new Error('the script does not know the question');
     const { text, calls } = reply;
