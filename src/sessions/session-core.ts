@@ -173,9 +173,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   const decide = createDecide({ actor, authorize: source.authorize, context: live.context, assertOpen, until });
   const stored = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work;
-    if (!store.durable) return done;
     if (crash !== undefined) throw crash;
-    if (!isClosed()) await journal.commit();
+    if (store.durable && !isClosed()) await journal.commit();
     return done;
   };
   const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.tell });

@@ -33,7 +33,6 @@ export const modelOfScript = (script: Script): ChatModel =>
     const question = messages[start];
     const reply = script({
       question: question === undefined ? '' : textOf(question),
-      before: '',
       results: resultsAfter(messages, start),
       before: messages
         .slice(0, start)
