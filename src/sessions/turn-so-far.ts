@@ -5,7 +5,7 @@ import { type CallRecord, ownerOf } from '../machines/round.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { type AssistantMessage, type Message, type ToolResultPart, callsOf, partsOf } from '../messages/message.ts';
 import { ownKey } from '../messages/own-options.ts';
-import type { CallResult, CallStatus } from '../tools/call.ts';
+import { type CallResult, type CallStatus, rejectionReason } from '../tools/call.ts';
 import type { AgentEvent } from './agent-event.ts';
 
 interface SoFar {
@@ -23,8 +23,9 @@ const statusOf = ({ providerOptions }: ToolResultPart): CallStatus => {
   return typeof status === 'string' ? (status as CallStatus) : 'ok';
 };
 
-const decisionEvents = (decision: Decision, round: AgentContext['round']): AgentEvent[] => {
-  const { callId, tool, inputHash, by, reason } = decision;
+const decisionEvents = (decision: Decision, round: AgentContext['round'], told: Told): AgentEvent[] => {
+  const { callId, tool, inputHash, by } = decision;
+  const reason = decision.reason ?? (told.result === undefined ? undefined : rejectionReason(told.result));
   const asked: AgentEvent[] =
     decision.decision === 'answered'
       ? []
@@ -87,7 +88,9 @@ const stepEvents = (
       if (told === undefined) return [];
       const isOf = (id: string): boolean => id === callId || id.startsWith(`${callId}-`);
       return [
-        ...context.decisions.filter((each) => isOf(each.callId)).flatMap((each) => decisionEvents(each, context.round)),
+        ...context.decisions
+          .filter((each) => isOf(each.callId))
+          .flatMap((each) => decisionEvents(each, context.round, told)),
         ...waitingEvents(callId, tool, told),
         ...recent.filter((event) => event.type === 'tool-progress' && isOf(event.callId)),
         ...(told.result === undefined ? [] : [{ type: 'tool-result' as const, callId, tool, result: told.result }]),

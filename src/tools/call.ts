@@ -133,6 +133,14 @@ export const unrunnable = (
   error: { name: code === 'unknown-tool' ? 'UnknownTool' : 'InvalidInput', message: output.value, code },
 });
 
+const rejected = 'Tool call invocation rejected.';
+
 /** R27: a reviewer's reason follows the fixed sentence word for word; a blank one is none. */
 export const rejection = (reason?: string): CallResult =>
-  textResult('rejected', ['Tool call invocation rejected.', reason?.trim() ? reason : ''].filter(Boolean).join(' '));
+  textResult('rejected', [rejected, reason?.trim() ? reason : ''].filter(Boolean).join(' '));
+
+/** The reason of a rejection, which stands in its result alone. */
+export const rejectionReason = ({ status, output }: CallResult): string | undefined =>
+  status === 'rejected' && output.type === 'error-text' && output.value.startsWith(`${rejected} `)
+    ? output.value.slice(rejected.length + 1)
+    : undefined;

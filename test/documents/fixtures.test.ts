@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAgent } from '../../src/sessions/create-agent.ts';
+import { importSession } from '../../src/sessions/transfer.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { type Done, type FixtureOptions, fixtureAgent, fixtureTools } from '../fixtures/sessions/fixture-agent.ts';
@@ -171,8 +172,6 @@ describe('a session whose tool is gone', () => {
     createAgent({ model: scriptedModel([]), tools: fixtureTools([]).filter((tool) => tool.name !== name) });
 
   test.each([
-    ['waiting', 'pay', 'call_1_1'],
-    ['waiting-for-result', 'ask_user', 'call_1_0'],
     ['running', 'slow', 'call_1_1'],
     ['tool-backing-off', 'flaky', 'call_1_0'],
   ])('%s: is refused by the name of the tool %s', (name, tool, callId) => {
@@ -184,15 +183,52 @@ describe('a session whose tool is gone', () => {
     );
   });
 
-  test('also where it is an agent, or one of the tools of an agent', () => {
+  test('also where it is an agent, or one of the tools of an agent', async () => {
     expect(() => without('x').restore(fixture(2, 'nested'))).toThrow(
       expect.objectContaining({ code: 'incompatible-document', message: expect.stringContaining('"clerk"') }),
     );
     const clerk = createAgent({ model: scriptedModel([]) }).asTool({ name: 'clerk' });
-    const outer = createAgent({ model: scriptedModel([]), tools: [clerk] });
-    expect(() => outer.restore(fixture(2, 'nested'))).toThrow(
-      expect.objectContaining({ code: 'incompatible-document', message: expect.stringContaining('"pay"') }),
+    const store = memoryStore();
+    await importSession(store, fixture(2, 'nested'));
+    await expect(createAgent({ model: scriptedModel([]), tools: [clerk], store }).open('nested')).rejects.toMatchObject(
+      {
+        code: 'incompatible-document',
+        message: expect.stringContaining('"pay"'),
+      },
     );
+  });
+
+  test.each([
+    ['waiting', 'pay', 'call_1_1'],
+    ['waiting-for-result', 'ask_user', 'call_1_0'],
+  ])('%s: a store does not open it without %s until the call is rejected or answered', async (name, tool, callId) => {
+    const store = memoryStore();
+    await importSession(store, fixture(2, name));
+    const open = () =>
+      createAgent({
+        model: scriptedModel(['end']),
+        tools: fixtureTools([]).filter((each) => each.name !== tool),
+        store,
+      }).open(name);
+    await expect(open()).rejects.toMatchObject({
+      code: 'incompatible-document',
+      message: expect.stringMatching(new RegExp(`${callId} of the tool "${tool}"`)),
+    });
+    await store.post(name, { type: 'call.result', callId, output: 'done by hand' });
+    const session = await open();
+    expect((await session.settled()).text).toBe('end');
+    expect(JSON.stringify(session.messages)).toContain('done by hand');
+  });
+
+  test('of a document it is restored, so that the call can be rejected', async () => {
+    const agent = createAgent({
+      model: scriptedModel(['end']),
+      tools: fixtureTools([]).filter(({ name }) => name !== 'pay'),
+    });
+    const session = agent.restore(fixture(2, 'waiting'));
+    expect(session.pending).toMatchObject([{ callId: 'call_1_1', tool: 'pay' }]);
+    await session.reject('call_1_1', { reason: 'no such tool any more' });
+    expect((await session.settled()).text).toBe('end');
   });
 
   test('where the call is settled, or nothing is open, it opens', async () => {

@@ -99,7 +99,7 @@ test
     first.child.stdin?.write('\u0003');
     const { stdout } = await first.finished;
     const file = /--resume (\.sessions\/[\w-]+\.json)/.exec(stdout)?.[1] ?? 'no file';
-    expect(JSON.parse(await readFile(join(cwd, file), 'utf8')).snapshot.value).toBe('awaiting-approval');
+    expect(JSON.parse(await readFile(join(cwd, file), 'utf8')).state.state).toBe('awaiting-approval');
 
     const second = watch('script', ['-qefc', `${quoted} --resume ${file}`, '/dev/null'], { cwd });
     await second.shows('[r]eject?');

@@ -89,8 +89,10 @@ export const explore = (machine: AgentMachine, options: ExploreOptions = {}): Ex
   const coverage = (chart: typeof agent | typeof toolCall): ChartCoverage => {
     const { states, edges } = definitionOf(chart);
     const taken = new Set([...edges].filter(([edge]) => walked.taken.has(edge)).map(([, name]) => name));
+    // A state that is left as soon as it is entered is in no snapshot; that an edge leads out of it tells that it was there.
+    const left = new Set([...taken].map((name) => name.split(':')[0]));
     return {
-      states: split(states, (id) => walked.visited.has(id)),
+      states: split(states, (id) => walked.visited.has(id) || left.has(id)),
       edges: split([...new Set(edges.values())], (name) => taken.has(name)),
     };
   };
