@@ -8,5 +8,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     execArgv: ['--conditions=development'],
     testTimeout: 20_000,
+    // One less than the cores is the default, which leaves one of two idle.
+    maxWorkers: '100%',
   },
 });
