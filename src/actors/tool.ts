@@ -55,6 +55,14 @@ class TimedOut extends Error {
   override readonly name = 'TimeoutError';
 }
 
+/** A store that takes long does not hold up a stop. */
+const unlessAborted = async (work: Promise<void> | undefined, signal: AbortSignal): Promise<void> => {
+  if (work === undefined || signal.aborted) return;
+  const stop = aborted(signal);
+  stop.catch(() => undefined);
+  await Promise.race([work, stop]);
+};
+
 /** After a crash: what cannot be repeated safely is not repeated, unless its tool says so (R38). */
 const interrupted = async (tool: Tool, { call, input, isChecked }: ToolInput): Promise<ToolOutcome | undefined> => {
   if (tool.annotations.readOnly === true || tool.annotations.idempotent === true || tool.onInterrupted === 'retry')
@@ -210,8 +218,9 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
       if (outcome !== undefined) return outcome;
     }
     try {
-      await hostOf(parent).barrier();
+      await unlessAborted(hostOf(parent).barrier(), signal);
     } catch (error) {
+      if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
       return settled(
         textResult('failed', 'Error: the call was not started: its session could not be stored.', errorData(error)),
       );

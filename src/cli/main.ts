@@ -52,7 +52,9 @@ const taken: Readonly<Record<string, readonly (keyof typeof options)[]>> = {
   delete: ['older-than'],
 };
 
-const named = (values: readonly string[], names: readonly string[]): string[] => {
+const named = (values: readonly string[], names: readonly string[], optional = 0): string[] => {
+  const extra = values[names.length + optional];
+  if (extra !== undefined) throw new UsageError(`There is no place for "${extra}".`);
   if (values.length < names.length) throw new UsageError(`Give <${names.slice(values.length).join('> <')}>.`);
   return [...values];
 };
@@ -65,13 +67,15 @@ const decision = ({ by, remember, reason, input }: Flags) => ({
 });
 
 const commands: Readonly<Record<string, (store: SessionStore, given: string[], flags: Flags) => Promise<Output>>> = {
-  sessions: (store, _, { status, agent, limit, offset }) =>
-    listSessions(store, {
+  sessions: (store, given, { status, agent, limit, offset }) => {
+    named(given, []);
+    return listSessions(store, {
       ...(status === undefined ? {} : { status }),
       ...(agent === undefined ? {} : { agent }),
       ...(limit === undefined ? {} : { limit: integerFlag('--limit', limit) }),
       ...(offset === undefined ? {} : { offset: integerFlag('--offset', offset) }),
-    }),
+    });
+  },
   show: (store, given, { at }) => {
     const [session = ''] = named(given, ['session']);
     return showSession(store, session, at === undefined ? undefined : integerFlag('--at', at));
@@ -81,11 +85,11 @@ const commands: Readonly<Record<string, (store: SessionStore, given: string[], f
     return showHistory(store, session, after === undefined ? undefined : integerFlag('--after', after));
   },
   approve: (store, given, flags) => {
-    const [session = '', callId] = named(given, ['session']);
+    const [session = '', callId] = named(given, ['session'], 1);
     return decideCall(store, 'approval.granted', session, { callId, given: decision(flags) });
   },
   reject: (store, given, flags) => {
-    const [session = '', callId] = named(given, ['session']);
+    const [session = '', callId] = named(given, ['session'], 1);
     return decideCall(store, 'approval.rejected', session, { callId, given: decision(flags) });
   },
   respond: (store, given, flags) => {
@@ -111,6 +115,7 @@ const commands: Readonly<Record<string, (store: SessionStore, given: string[], f
   delete: async (store, given, flags) => {
     const age = flags['older-than'];
     if (age !== undefined) {
+      named(given, []);
       const deleted = await store.deleteBefore(timeBefore(age, Date.now()));
       return { json: { deleted }, text: `${deleted} deleted.` };
     }
@@ -122,7 +127,7 @@ const commands: Readonly<Record<string, (store: SessionStore, given: string[], f
 };
 
 const run = async (given: string[], flags: Flags): Promise<Output> => {
-  const [module = '', message] = named(given, ['module']);
+  const [module = '', message] = named(given, ['module'], 1);
   const store = flags.store === undefined ? undefined : await openStore(flags.store, { mayCreate: true });
   await using agent = await loadAgent(module, store);
   return await runAgent(agent, message, flags.session);

@@ -2,9 +2,9 @@ import { isPlainObject } from '../messages/json.ts';
 
 /**
  * How one JSON value differs from another: a list is what is to be done (`['=', value]` takes its place, `['+', items]` come to the end of
- * a list, `['-']` takes a key away), an object holds the changes of the keys (or the indexes) that changed.
+ * a list, `['<', n, items]` the same after the first n are gone, `['-']` takes a key away), an object holds the changes of the keys (or the indexes) that changed.
  */
-export type Change = ['=', unknown] | ['+', unknown[]] | ['-'] | { [key: string]: Change };
+export type Change = ['=', unknown] | ['+', unknown[]] | ['<', number, unknown[]] | ['-'] | { [key: string]: Change };
 
 type Fields = Record<string, unknown>;
 
@@ -15,7 +15,15 @@ const own = (value: Fields, key: string): unknown => (Object.hasOwn(value, key) 
 const keysOf = (value: Fields): string[] =>
   Object.keys(value).filter((key) => key !== '__proto__' && value[key] !== undefined);
 
+/** How many items went from the front, where all the others stayed. */
+const shifted = (before: readonly unknown[], after: readonly unknown[]): number => {
+  const from = before.indexOf(after[0]);
+  return after.length > 0 && from > 0 && before.slice(from).every((item, index) => item === after[index]) ? from : 0;
+};
+
 const ofLists = (before: readonly unknown[], after: readonly unknown[]): Change | undefined => {
+  const gone = shifted(before, after);
+  if (gone > 0) return ['<', gone, after.slice(before.length - gone)];
   const changes: Record<string, Change> = {};
   for (const [index, item] of before.entries()) {
     if (index >= after.length) return ['=', after];
@@ -48,10 +56,12 @@ export const difference = (before: unknown, after: unknown): Change | undefined 
 /** The value after the change. What was before is not altered. Throws `TypeError` for a change that does not fit it. */
 export const applied = (before: unknown, change: unknown): unknown => {
   if (Array.isArray(change)) {
-    const [what, value] = change as [unknown, unknown];
+    const [what, value, items] = change as [unknown, unknown, unknown];
     if (what === '=') return value;
     if (what === '+' && Array.isArray(before) && Array.isArray(value))
       return [...(before as unknown[]), ...(value as unknown[])];
+    if (what === '<' && Array.isArray(before) && Number.isInteger(value) && Array.isArray(items))
+      return [...(before as unknown[]).slice(Number(value)), ...(items as unknown[])];
     throw new TypeError('there is no such change of this value');
   }
   if (!isPlainObject(change)) throw new TypeError('a change is a list or an object');

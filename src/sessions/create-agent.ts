@@ -60,6 +60,9 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
     assertOpen();
     const { revision: _, ...document } = from;
+    // Before it starts: what would run in it could be stored nowhere.
+    if (live.current(id)?.status === 'busy' || (await store.read(id)) !== undefined)
+      throw new AgentError('session-exists', `there is a session "${id}" already; fork under another id`);
     const made = { ...document, sessionId: id, createdAt: clock.now() };
     const session = start({ document: made });
     await session.commit();
@@ -89,8 +92,9 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     checkSessionId(document.sessionId, 'restore');
     const before = live.current(document.sessionId);
     const session = start({ document, committed: joined(store, document) }, extra);
-    // Memory is the process's own: the copy takes the place of the session that lives here.
+    // Memory is the process's own: the copy takes the place of the session that lives here. Elsewhere the store decides whose it is.
     if (!store.durable) before?.detach();
+    else if (before !== undefined && before.status !== 'closed') live.keep(before);
     return session;
   };
   const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
@@ -105,6 +109,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     assertOpen();
     const found = live.find(id);
     const known = found instanceof Promise ? await found : found;
+    assertOpen();
     return known ?? opening.get(id) ?? begin(id, extra);
   };
   // Whoever asks for the same session while it loads gets the same object.

@@ -6,6 +6,7 @@ import type { Fate } from '../machines/chart-event.ts';
 import { pendingOf } from '../machines/round.ts';
 import type { PendingCall } from '../tools/call.ts';
 import { resultOf } from '../machines/turn-result.ts';
+import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import { checkCallId, checkEventsOptions, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
 import { newId } from './new-id.ts';
@@ -116,6 +117,11 @@ export const createSession = (source: SessionSource): OwnSession => {
     detach: journal.detach,
     post: (messages, { mode, turn, id = newId(), ...given }) => {
       assertOpen();
+      if (messages.every(isEmptyMessage))
+        throw new AgentError(
+          'invalid-message',
+          'the message says nothing: give a text that is not empty, or another part',
+        );
       const posted = turns.expect(id);
       live.giveWith(id, given);
       actor.send({
@@ -126,7 +132,11 @@ export const createSession = (source: SessionSource): OwnSession => {
         ...(turn === undefined ? {} : { options: turn }),
       });
       // Queued behind somebody's decision: the caller learns that it waits, the message stays.
-      if (now().hasTag('waiting')) turns.pause(now().context.turn.number, pendingResult());
+      if (now().hasTag('waiting')) {
+        const { number } = context().turn;
+        turns.pause(number, pendingResult());
+        feed.publish({ type: 'finish', turn: number, result: pendingResult() });
+      }
       const withdraw = (reason: string): void => {
         if (isClosed()) return;
         if (context().inbox.some((queued) => queued.id === id)) actor.send({ type: 'message.withdraw', id, reason });

@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { seeActor } from '../documents/write-agent.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
-import type { SessionStatus, SessionStore, Transition } from '../stores/store.ts';
+import type { Commit, SessionStatus, SessionStore, StoredSession, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
 import { type Committed, type Moment, type NextCommit, nextCommit } from './next-commit.ts';
 
@@ -41,6 +41,10 @@ export interface JournalOptions {
   onConflict(error: SessionConflictError): void;
 }
 
+/** Of a commit in which nothing has changed nobody can say whose it is: that counts as somebody else's. */
+const isOurs = ({ state, isWhole, summary }: Commit, stored: StoredSession): boolean =>
+  (isWhole || state !== '{}') && stored.states.at(-1) === state && stored.summary.updatedAt === summary.updatedAt;
+
 export const createJournal = (options: JournalOptions): Journal => {
   const { store, actor, sessionId, agent, createdAt } = options;
   let known = options.committed;
@@ -68,7 +72,7 @@ export const createJournal = (options: JournalOptions): Journal => {
   const findLost = async (): Promise<void> => {
     if (lost === undefined) return;
     const stored = await store.read(sessionId);
-    if (stored?.revision === lost.after.revision && stored.states.at(-1) === lost.commit.state) keep(lost);
+    if (stored?.revision === lost.after.revision && isOurs(lost.commit, stored)) keep(lost);
     lost = undefined;
   };
 

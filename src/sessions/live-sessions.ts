@@ -33,7 +33,10 @@ export const createLiveSessions = (): LiveSessions => {
     closeAll: async () => {
       const sessions = [...live.values()].flatMap((reference) => reference.deref() ?? []);
       live.clear();
-      await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
+      // Each is saved, or has failed, before anybody hears of a failure.
+      const ends = await Promise.allSettled(sessions.map((session) => session[Symbol.asyncDispose]()));
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed !== undefined) throw failed.reason as Error;
     },
   };
 };

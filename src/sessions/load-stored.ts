@@ -1,7 +1,7 @@
 import { AgentError } from '../errors.ts';
 import type { SessionDocument } from '../documents/document.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
-import type { SessionStore } from '../stores/store.ts';
+import type { Command, SessionStore } from '../stores/store.ts';
 import type { MayLack } from './check-tools.ts';
 import type { Committed } from './next-commit.ts';
 import { type Loaded, readStored } from './read-stored.ts';
@@ -15,8 +15,9 @@ export const loadStored = async (store: SessionStore, sessionId: string): Promis
 export const callsDoneWithout = async (store: SessionStore, { sessionId }: SessionDocument): Promise<MayLack> => {
   const commands = await store.inbox(sessionId);
   const ids = new Set(
-    commands.flatMap(({ event }) =>
-      event.type === 'approval.rejected' || event.type === 'call.result' ? [event.callId] : [],
+    // What others left may be anything.
+    commands.flatMap(({ event }: { event: Command['event'] | null }) =>
+      event?.type === 'approval.rejected' || event?.type === 'call.result' ? [event.callId] : [],
     ),
   );
   return (callId) => ids.has(callId);

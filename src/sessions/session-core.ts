@@ -4,6 +4,7 @@ import { attachHost } from '../actors/host.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
+import { mayResume } from '../machines/turn-steps.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkTools } from './check-tools.ts';
 import { type Decide, createDecide } from './decide.ts';
@@ -131,7 +132,13 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     running,
     barrier: () => (store.durable ? journal.claim() : undefined),
   });
+  /** What tools added to a turn holds for that turn alone; one that can be gone on with still needs it. */
+  const letGo = (turn: number): void => {
+    const now = context();
+    if (now.turn.number === turn && !mayResume(now)) source.forgetTools(now.turn.toolChanges);
+  };
   actor.on('*', (event) => {
+    if (event.type === 'finish') queueMicrotask(() => letGo(event.turn));
     live.hear(event);
     turns.hear(event);
     feed.publish(event);

@@ -112,7 +112,7 @@ export const memoryStore = (): SessionStore => {
       checkSessionId(sessionId);
       const kept = sessions.get(sessionId);
       if (kept === undefined) throw unknownSession(sessionId);
-      const text = JSON.stringify(event);
+      const text = JSON.stringify(event ?? null);
       kept.inbox.push({ id: ++lastCommand, event: text, at: Date.now() });
       watchers.tell(sessionId);
       return lastCommand;

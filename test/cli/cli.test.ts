@@ -240,6 +240,8 @@ describe('the command line', () => {
       [['show', 'order 7', '--at', 'x', '--store', path], /whole number/],
       [['approve', 'order 7', '--input', '{', '--store', path], /--input must be JSON/],
       [['delete', '--older-than', 'soon', '--store', path], /30d/],
+      [['delete', 'order 7', '--older-than', '0m', '--store', path], /no place for "order 7"/],
+      [['show', 'order 7', 'order 8', '--store', path], /no place for "order 8"/],
       [['run', '--store', path], /Give <module>/],
       [['show', 'order 7', '--nonsense'], /nonsense/],
     ];

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ChatAnswer, type ChatRequest, startChatServer } from './chat-server.ts';
 import { readmeBlocks } from './readme-blocks.ts';
-import { type Finished, fromSource, root, watch } from './run-example.ts';
+import { type Finished, emptyFolder, fromSource, root, watch } from './run-example.ts';
 
 /** What a model may say to the questions of the README. */
 const answer = ({ body: { messages, tools } }: ChatRequest): ChatAnswer => {
@@ -22,9 +22,14 @@ const run = async (program: string): Promise<Finished> => {
   const { env } = await startChatServer(answer);
   const { child, finished } = watch(process.execPath, [fromSource, '--input-type=module-typescript', '-'], {
     cwd: root,
-    env: { OPENAI_API_KEY: env.API_KEY, OPENAI_BASE_URL: env.OPENAI_URL },
+    env: {
+      OPENAI_API_KEY: env.API_KEY,
+      OPENAI_BASE_URL: env.OPENAI_URL,
+      NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+    },
   });
-  child.stdin?.end(program);
+  const file = JSON.stringify(join(await emptyFolder(), 'sessions.db'));
+  child.stdin?.end(program.replaceAll("'./sessions.db'", file));
   return finished;
 };
 
@@ -40,16 +45,17 @@ test.concurrent('all programs of the README run one after the other, and print w
   expect(stdout.split('\n')).toEqual([
     'Take a raincoat.',
     'Take a raincoat.',
+    'settled 4',
     'Booked: {"train":"G7349","to":"Hangzhou","seats":2}',
     "{ type: 'limit', limit: 'maxIterations' } It rains on.",
     'idle → thinking.asking',
     expect.stringMatching(/^thinking.asking → /),
     expect.stringMatching(/ → acting$/),
-    ...stdout.split('\n').slice(7),
+    ...stdout.split('\n').slice(8),
   ]);
   expect(stdout).toContain('GetWeather ok\n');
   expect(stdout).toMatch(
-    /"closed"\n\{ type: 'answered' \}\n(gpt-5-mini: \d+ ms\n){2}Take a raincoat.\ntrue\nTake a coat. 2\n$/,
+    /"closed"\n\{ type: 'answered' \}\n(gpt-5-mini: \d+ ms\n){2}Take a raincoat.\ntrue\nTake a coat. 2\n1 messages so far\n$/,
   );
   expect(status).toBe(0);
 });
@@ -67,6 +73,9 @@ test('every file that the README and the documents name is there', () => {
     'streams',
     'testing',
     'server',
+    'stores',
+    'crashes',
+    'inspector',
   ];
   const files = ['README.md', ...names.map((name) => `docs/${name}.md`)];
   const links = files.flatMap((file) =>
