@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { type ChatModel, type ModelReply, type SessionStore, createAgent, memoryStore, tool } from '../../src/index.ts';
+import {
+  type ChatModel,
+  type Message,
+  type ModelReply,
+  type SessionStore,
+  createAgent,
+  importSession,
+  memoryStore,
+  tool,
+} from '../../src/index.ts';
 import type { Contender } from '../harness/contender.ts';
-import { type Task, question, toolDescription, toolName } from '../harness/task.ts';
+import { type Task, createTask, question, toolDescription, toolName } from '../harness/task.ts';
 
 const inputSchema = z.object({ id: z.number().int(), note: z.string() });
 
@@ -116,6 +125,48 @@ export const agentchart = (openStore: () => SessionStore = memoryStore): Contend
         const { outcome, text: answer } = await session.settled();
         if (outcome.type !== 'answered') throw new Error(`the run is ${outcome.type}`);
         task.check(answer);
+      },
+    };
+  },
+});
+
+const empty: Task['replies'] = [{ text: 'x' }];
+
+/** What is measured of sessions that are kept in a file. */
+export const storedSessions = (openStore: () => SessionStore): Pick<Contender, 'long' | 'waiting'> => ({
+  long: async (count) => {
+    const store = openStore();
+    const agent = () => agentOf(createTask({ replies: empty, execute: () => '' }), { store });
+    const messages: Message[] = Array.from({ length: count }, (_, index) =>
+      index % 2 === 0
+        ? { role: 'user', content: `question ${index}` }
+        : { role: 'assistant', content: [{ type: 'text', text: `answer ${index} `.repeat(15) }] },
+    );
+    const idle = await agentOf(createTask({ replies: empty, execute: () => '' })).open('long');
+    await importSession(store, { ...idle.toJSON(), messages });
+    return {
+      open: async () => {
+        const session = await agent().open('long');
+        if (session.messages.length !== count) throw new Error('not all of it was opened');
+      },
+      read: async () => (await store.read('long'))?.messages.map((message) => JSON.parse(message) as unknown),
+    };
+  },
+  waiting: (task) => {
+    const store = openStore();
+    const first = agentOf(task, { store, needsApproval: true });
+    const later = agentOf(task, { store, needsApproval: true });
+    return {
+      begin: async (id) => {
+        const { outcome } = await first.run(question, { session: id });
+        if (outcome.type !== 'pending') throw new Error(`the run is ${outcome.type}`);
+      },
+      decide: async (id) => {
+        const session = await later.open(id);
+        await session.approve(session.pending[0]?.callId ?? '');
+        const { outcome } = await session.settled();
+        if (outcome.type !== 'answered') throw new Error(`the run is ${outcome.type}`);
+        await session[Symbol.asyncDispose]();
       },
     };
   },

@@ -16,6 +16,10 @@ export interface Contender {
   resume?(
     task: Task,
   ): Promise<{ json: string; wake(json: string): Promise<unknown>; finish(json: string): Promise<void> }>;
+  /** A stored session of so many messages: opens it, or only reads and parses its messages. */
+  long?(messages: number): Promise<{ open(): Promise<unknown>; read(): Promise<unknown> }>;
+  /** Stores a run that waits for a decision; as a later process, opens it, approves, and takes the answer. */
+  waiting?(task: Task): { begin(id: string): Promise<void>; decide(id: string): Promise<void> };
   /** Every step of a run is in a file before the next begins. */
   isStored?: true;
 }
