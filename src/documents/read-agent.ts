@@ -110,13 +110,13 @@ const readInside = (
   chart: AnyStateMachine,
   { callId, tool }: CallRecord,
   agent: StoredCall['agent'] & {},
-  sessionId: string,
+  given: { sessionId: string; input: unknown },
   path: string,
 ): AgentSnapshot =>
   readAgent(
     chartOf(chart, `agent:${tool}`, `the tool "${tool}" of call ${callId}`),
     agent,
-    withinCall(callId, agent, sessionId),
+    withinCall(callId, agent, given),
     `${path}.calls.${callId}.agent`,
   );
 
@@ -146,7 +146,8 @@ export const readAgent = (
     checkState(chart, call.state, `${path}.calls.${callId}.state`);
     const spec = specs?.get(callId);
     if (spec === undefined) throw new Misfit(`"${path}.calls.${callId}" is not in the reply of its round`);
-    const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, sessionId, path);
+    const given = { sessionId, input: spec.input };
+    const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, given, path);
     children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside, `${path}.calls.${callId}`);
   }
   const isClosed = stored.state === 'closed';

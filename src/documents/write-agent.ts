@@ -3,8 +3,10 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import type { Message } from '../messages/message.ts';
+import type { CallResult } from '../tools/call.ts';
 import { type Change, difference } from './change.ts';
 import { askedInputs, callSpecs, likelyCall, likelyNested, likelyOutput, likelyResults, withOwn } from './derived.ts';
+import { withoutPrompt } from './prompt.ts';
 import type { StoredAgent, StoredCall } from './stored-agent.ts';
 
 /** An actor as it is looked at here: one that lives, or what XState had persisted of one. */
@@ -52,11 +54,21 @@ const knownOf = ({ children }: Seen): { known?: Record<string, unknown> } => {
 
 const insideOf = (call: Seen | undefined): Seen | undefined => call?.children['agent'];
 
+/** With `detailedErrors` the model reads what was thrown: its words are kept there alone, and here how many they are. */
+const withoutErrorText = (result: CallResult): unknown => {
+  const { output, error } = result;
+  if (output.type !== 'error-text' || error === undefined || error.message === '') return result;
+  if (!output.value.endsWith(error.message)) return result;
+  return { ...result, error: { ...error, message: '', length: error.message.length } };
+};
+
 const writeRecord = (record: CallRecord, asked: unknown, inside: Seen | undefined): unknown => {
-  const { nested, waiting } = record;
-  if (nested === undefined && waiting?.input === undefined) return record;
+  const { nested, waiting, result } = record;
+  const told = result === undefined ? undefined : withoutErrorText(result);
+  if (nested === undefined && waiting?.input === undefined && told === result) return record;
   return {
     ...record,
+    ...(told === undefined ? {} : { result: told }),
     ...(nested === undefined
       ? {}
       : { nested: orEqual(difference(likelyNested(inside?.context as AgentContext | undefined), nested)) }),
@@ -89,7 +101,12 @@ const writeContext = (
       : {
           lastRound: lastRound.map((record) => ({
             ...record,
-            result: orEqual(difference(results.get(record.callId) ?? null, record.result ?? null)),
+            result: orEqual(
+              difference(
+                results.get(record.callId) ?? null,
+                record.result === undefined ? null : withoutErrorText(record.result),
+              ),
+            ),
           })),
         }),
     ...(turn.output === undefined
@@ -108,7 +125,7 @@ const writeCall = (call: Seen, likely: ToolCallContext): StoredCall => {
     ...(context === undefined ? {} : { context }),
     ...(inside === undefined || written === undefined
       ? {}
-      : { agent: { ...written, context: rest, messages: messagesOf(inside) } }),
+      : { agent: { ...written, context: rest, messages: withoutPrompt(messagesOf(inside), likely.call.input) } }),
     ...knownOf(call),
   };
 };

@@ -43,6 +43,7 @@ const optionsOf = (held: ReturnType<typeof heldTool>, inner: Parameters<typeof s
     approvals: { hold: 'gated', expireAfter: 1e9 },
     limits: { deadline: 1e9 },
     retry: { attempts: 2, initialDelay: 1, maxDelay: 1 },
+    detailedErrors: true,
   }) satisfies Partial<AgentOptions>;
 
 const withoutReports = (document: unknown): unknown =>
@@ -91,7 +92,7 @@ test('B134: at every step of a run no datum stands twice in the document, and it
           call('pay', { to: 'm_arg_q', amount: 2 }),
           call('pay', { to: 'm_rejected_q', amount: 3 }),
           call('pay', { to: 'm_answered_q', amount: 3 }),
-          call('clerk', { prompt: 'ask the clerk' }),
+          call('clerk', { prompt: 'm_prompt_q' }),
           call('held', { h: 'm_held_q' }),
           call('broken', { b: 'm_broken_q' }),
           call('ask', { q: 'm_question_q' }),
