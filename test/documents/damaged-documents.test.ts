@@ -74,7 +74,7 @@ const running = async (): Promise<SessionDocument> => {
 };
 const backingOff = async (): Promise<SessionDocument> => {
   const session = await begun(new ModelError('model-request-failed', 'busy', { transient: true }));
-  while (!session.actor.getSnapshot().matches({ thinking: 'backing-off' })) await Promise.resolve();
+  while (!session.actor.getSnapshot().matches({ thinking: 'backing-off' })) await breath();
   return saved(session);
 };
 const nested = async (): Promise<SessionDocument> => {
