@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitFor } from 'xstate';
 import { AgentError } from '../../src/errors.ts';
 import { isPlainObject } from '../../src/messages/json.ts';
 import { ModelError } from '../../src/models/model-error.ts';
@@ -74,7 +75,7 @@ const running = async (): Promise<SessionDocument> => {
 };
 const backingOff = async (): Promise<SessionDocument> => {
   const session = await begun(new ModelError('model-request-failed', 'busy', { transient: true }));
-  while (!session.actor.getSnapshot().matches({ thinking: 'backing-off' })) await breath();
+  await waitFor(session.actor, (snapshot) => snapshot.matches({ thinking: 'backing-off' }));
   return saved(session);
 };
 const nested = async (): Promise<SessionDocument> => {
