@@ -33,6 +33,10 @@ export type EffectLogic<TOutput, TInput> = ActorLogic<
   TInput,
   ActorSystem<ActorSystemInfo>
 >;
+/** With the work itself, for an executor. */
+export type RunnableEffect<TOutput, TInput> = EffectLogic<TOutput, TInput> & {
+  run(scope: EffectScope<TInput>): Promise<TOutput>;
+};
 
 const active = <TOutput, TInput>(input: TInput): EffectSnapshot<TOutput, TInput> => ({
   status: 'active',
@@ -49,12 +53,13 @@ const active = <TOutput, TInput>(input: TInput): EffectSnapshot<TOutput, TInput>
  */
 export const fromEffect = <TOutput, TInput>(
   run: (scope: EffectScope<TInput>) => Promise<TOutput>,
-): EffectLogic<TOutput, TInput> => {
+): RunnableEffect<TOutput, TInput> => {
   const controllers = new WeakMap<AnyActorRef, AbortController>();
   const abort = (self: AnyActorRef, reason: string): void => {
     controllers.get(self)?.abort(new DOMException(reason, 'AbortError'));
   };
   return {
+    run,
     getInitialSnapshot: (_scope, input) => active(input),
     transition: (snapshot, event, { self }) => {
       if (snapshot.status !== 'active') return snapshot;
@@ -66,6 +71,7 @@ export const fromEffect = <TOutput, TInput>(
           controllers.delete(self);
           return { ...snapshot, status: 'error', output: undefined, error: event.error };
         case 'effect.abort':
+          hostOf(self).executor?.abort(self);
           abort(self, event.reason ?? 'aborted');
           return snapshot;
         case 'xstate.stop':
@@ -81,9 +87,13 @@ export const fromEffect = <TOutput, TInput>(
         self.send({ type: 'effect.settled', output: snapshot.known });
         return;
       }
+      const { running, executor } = hostOf(self);
+      if (executor !== undefined) {
+        executor.start(self, snapshot.isRestored === true);
+        return;
+      }
       const controller = new AbortController();
       controllers.set(self, controller);
-      const { running } = hostOf(self);
       running.add(controller);
       // One turn of the microtask queue later the parent's snapshot holds what it decided when it started this effect.
       void (breath() ?? Promise.resolve())

@@ -1,6 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { ChatModel } from '../models/chat-model.ts';
 import type { DeltaEvent } from './delta-event.ts';
+import type { Executor } from './executor.ts';
 
 /** Readers that have more to read than they should. */
 export interface Hold {
@@ -25,6 +26,8 @@ export interface Host {
   readonly running: Set<AbortController>;
   /** Resolves when the state that asks for an effect is stored; undefined where nothing is (R38). */
   barrier(): Promise<void> | undefined;
+  /** Where effects do not run in this process. */
+  executor?: Executor | undefined;
 }
 
 const hosts = new WeakMap<AnyActorRef, Host>();

@@ -9,6 +9,7 @@ import type { AgentOptions } from './agent-options.ts';
 import { wrapTurns } from './agent-middleware.ts';
 import { createAgentTool } from './agent-tool.ts';
 import { type RunnableSession, aroundTurns, innermost, withRun } from './around-turns.ts';
+import { keepParts } from './agent-parts.ts';
 import { assemble } from './assemble.ts';
 import {
   checkOpenOptions,
@@ -178,6 +179,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     close,
     [Symbol.asyncDispose]: close,
   };
+  const { store: _store, fork: _fork, ...parts } = source;
+  keepParts(agent, { ...parts, hasMiddleware: agentMiddleware.length > 0 });
   // The output is what the schema's own check gave: the cast only tells its type.
   return agent as Agent<SchemaOutput<S>>;
 };

@@ -2,7 +2,7 @@ import type { ActorRefFrom } from 'xstate';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import { isWellFormed } from '../machines/outside-event.ts';
-import type { Command, SessionStore } from '../stores/store.ts';
+import type { Command, SessionHome } from '../stores/store.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { Decide } from './decide.ts';
 import type { Journal } from './journal.ts';
@@ -16,7 +16,7 @@ export interface Inbox {
 }
 
 export interface InboxOptions {
-  store: SessionStore;
+  store: SessionHome;
   sessionId: string;
   journal: Journal;
   actor: ActorRefFrom<AgentMachine>;
@@ -25,7 +25,7 @@ export interface InboxOptions {
 }
 
 /** Held weakly: a session that nobody else holds is not kept by being watched; whoever opens it next reads its inbox. */
-const watchWeakly = (store: SessionStore, sessionId: string, held: WeakRef<Inbox>): (() => void) | undefined => {
+const watchWeakly = (store: SessionHome, sessionId: string, held: WeakRef<Inbox>): (() => void) | undefined => {
   const end = store.watch?.(sessionId, () => {
     const inbox = held.deref();
     if (inbox === undefined) end?.();

@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { seeActor } from '../documents/write-agent.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
-import type { Commit, SessionStatus, SessionStore, StoredSession, Transition } from '../stores/store.ts';
+import type { Commit, SessionStatus, SessionHome, StoredSession, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
 import { type Committed, type Moment, type NextCommit, nextCommit } from './next-commit.ts';
 
@@ -26,7 +26,7 @@ export interface Journal {
 }
 
 export interface JournalOptions {
-  store: SessionStore;
+  store: SessionHome;
   actor: AnyActorRef;
   sessionId: string;
   agent: string;

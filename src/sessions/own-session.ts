@@ -1,4 +1,5 @@
 import { type AnyActorRef } from 'xstate';
+import type { Executor } from '../actors/executor.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentInput } from '../machines/agent-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
@@ -14,13 +15,13 @@ import { type LiveObjects } from './live-objects.ts';
 import type { MayLack } from './check-tools.ts';
 import type { Committed } from './next-commit.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
-import type { SessionStore } from '../stores/store.ts';
+import type { SessionHome } from '../stores/store.ts';
 import { type Posted } from './turn-waiters.ts';
 
 export interface SessionSource {
   machine: AgentMachine;
   agent: string;
-  store: SessionStore;
+  store: SessionHome;
   /** ms since 1970. */
   now(): number;
   input?: AgentInput;
@@ -42,6 +43,8 @@ export interface SessionSource {
   /** Settles when everybody is told of the turns that are over. */
   told: (actor: AnyActorRef) => Promise<unknown> | undefined;
   authorize?: Authorize | undefined;
+  /** Where the session's effects do not run in this process. */
+  executor?: Executor;
 }
 
 export type ParseOutput = (raw: JsonValue) => unknown;

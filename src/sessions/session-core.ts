@@ -131,6 +131,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     model: live.model,
     running,
     barrier: () => (store.durable ? journal.claim() : undefined),
+    executor: source.executor,
   });
   /** What tools added to a turn holds for that turn alone; one that can be gone on with still needs it. */
   const letGo = (turn: number): void => {

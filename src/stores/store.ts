@@ -117,3 +117,6 @@ export interface SessionStore {
   /** Lets go of files and connections. */
   close(): Promise<void>;
 }
+
+/** What one session needs of its store. */
+export type SessionHome = Pick<SessionStore, 'durable' | 'read' | 'commit' | 'inbox' | 'watch'>;
