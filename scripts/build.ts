@@ -22,6 +22,7 @@ const bundles = [
   ['models/openai/event-stream.js', ['eventsource-parser']],
   ['middleware/cache.js', ['lru-cache']],
   ['middleware/rate-limit.js', ['p-queue']],
+  ['restate/known-sessions.js', ['lru-cache']],
 ] as const;
 
 const licenceOf = (name: string): string => {

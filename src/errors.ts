@@ -47,6 +47,7 @@ export type AgentErrorCode =
   | 'session-idle'
   | 'session-busy'
   | 'session-conflict'
+  | 'engine-error'
   | 'nothing-to-retry'
   // tests
   | 'crash-unsafe'

@@ -97,6 +97,16 @@ test('agentchart/postgres loads where pg is installed', async () => {
   }
 });
 
+test('agentchart/restate loads where the SDK of Restate is installed', async () => {
+  const link = join(app, 'node_modules', '@restatedev');
+  await symlink(join(root, 'node_modules', '@restatedev'), link, 'junction');
+  try {
+    expect((await loadedBy('agentchart/restate')).exports).toEqual(['restateSessions', 'restateWorker']);
+  } finally {
+    await rm(link);
+  }
+});
+
 test('the core loads only xstate, nanoid and zod, and nothing of Node', async () => {
   const { urls } = await loadedBy('agentchart');
   const allowed = ['agentchart', 'nanoid', 'xstate', 'zod'];

@@ -1,0 +1,56 @@
+import { AgentError, errorData } from '../errors.ts';
+
+export type CallIngress = <T>(service: string, key: string, handler: string, body?: unknown) => Promise<T>;
+
+/** ms for which a server that cannot be reached, or is just starting again, is tried again. */
+const patience = 30_000;
+const longestPause = 1_000;
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+const isPassing = (status: number): boolean => status === 429 || status === 502 || status === 503 || status === 504;
+
+const refused = (where: string, status: number, text: string): AgentError => {
+  const said = text.slice(0, 500);
+  const hint = status === 404 ? '; is a worker of that agent registered?' : '';
+  return new AgentError('engine-error', `Restate answered ${status} to ${where}${hint} ${said}`);
+};
+
+/**
+ * Calls handlers through the engine's ingress. What cannot be reached is tried again for half a minute: every command has an id, and is carried out
+ * once however often it is sent. Rejects with `engine-error`.
+ */
+export const createIngress = (ingress: string): CallIngress => {
+  const base = ingress.endsWith('/') ? ingress.slice(0, -1) : ingress;
+  return async <T>(service: string, key: string, handler: string, body?: unknown): Promise<T> => {
+    const where = `${service}/${handler}`;
+    const url = `${base}/${service}/${encodeURIComponent(key)}/${handler}`;
+    const request: RequestInit = {
+      method: 'POST',
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    };
+    const deadline = Date.now() + patience;
+    for (let attempt = 0; ; attempt += 1) {
+      let failure: AgentError;
+      try {
+        const answer = await fetch(url, request);
+        const text = await answer.text();
+        if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
+        failure = refused(where, answer.status, text);
+        if (!isPassing(answer.status)) throw failure;
+      } catch (error) {
+        if (error instanceof AgentError) throw error;
+        failure = new AgentError(
+          'engine-error',
+          `Restate could not be reached at ${base} for ${where}: ${errorData(error).message}`,
+          { cause: error },
+        );
+      }
+      if (Date.now() >= deadline) throw failure;
+      await pause(Math.min(longestPause, 20 * 2 ** attempt));
+    }
+  };
+};

@@ -1,0 +1,28 @@
+import { AgentError, type ErrorData, errorData } from '../errors.ts';
+import { isPlainObject } from '../messages/json.ts';
+import { isSessionId } from '../stores/session-id.ts';
+import type { Told } from './protocol.ts';
+import { sessionKey } from './session-key.ts';
+
+const problemOf = async (objectKey: string, told: Told, key: string | undefined): Promise<string | undefined> => {
+  if (!isPlainObject(told) || !isPlainObject(told.command)) return 'it is no command';
+  const { sessionId, id } = told;
+  if (!isSessionId(sessionId)) return 'its "sessionId" is none';
+  if (typeof id !== 'string' || id === '') return 'its "id" is not a text';
+  const isOfTenant = objectKey.startsWith('t:');
+  // Whose key it was is known only to a worker that has it.
+  if (isOfTenant && key === undefined) return undefined;
+  return objectKey === (await sessionKey(sessionId, key)) ? undefined : 'it is for another session than it says';
+};
+
+/** What is wrong with a command that came for an object; undefined where nothing is. */
+export const checkTold = async (
+  objectKey: string,
+  told: Told,
+  key: string | undefined,
+): Promise<ErrorData | undefined> => {
+  const problem = await problemOf(objectKey, told, key);
+  return problem === undefined
+    ? undefined
+    : errorData(new AgentError('invalid-option', `the command cannot be carried out: ${problem}`));
+};

@@ -1,0 +1,114 @@
+import { AgentError, type ErrorData } from '../errors.ts';
+import type { Fate } from '../machines/chart-event.ts';
+import type { TurnResult } from '../machines/turn-result.ts';
+import { checkMessages } from '../messages/check-message.ts';
+import { checkSendOptions } from '../sessions/check-options.ts';
+import { newId } from '../sessions/new-id.ts';
+import type { ParseOutput } from '../sessions/own-session.ts';
+import type { RunResult } from '../sessions/session.ts';
+import { failedTurn } from '../sessions/turn-error.ts';
+import { advanced, loaded } from './known-session.ts';
+import {
+  type Answer,
+  type Command,
+  type Found,
+  type Reading,
+  type Told,
+  type View,
+  type Wait,
+  nothingYet,
+} from './protocol.ts';
+import type { CommandOptions, RemoteSession } from './remote-session.ts';
+
+/** Calls one handler of the session's object. */
+export type CallObject = <T>(handler: string, body?: unknown) => Promise<T>;
+
+export interface RemoteSource {
+  sessionId: string;
+  call: CallObject;
+  parseOutput: ParseOutput;
+}
+
+const thrown = ({ code, message }: ErrorData): AgentError =>
+  new AgentError((code ?? 'engine-error') as AgentError['code'], message);
+
+const withoutId = <T extends CommandOptions>({ id: _id, ...given }: T): Omit<T, 'id'> => given;
+
+export const createRemoteSession = ({ sessionId, call, parseOutput }: RemoteSource): RemoteSession => {
+  const tell = async (command: Command, id = newId()): Promise<Answer> => {
+    const answer = await call<Answer>('command', { sessionId, id, command } satisfies Told);
+    if (answer.error !== undefined) throw thrown(answer.error);
+    return answer;
+  };
+  const until = async (wait: Wait): Promise<Found> => {
+    for (;;) {
+      const found = await call<Found | null>('wait', wait);
+      if (found !== null) return found;
+    }
+  };
+  const view = (): Promise<View | null> => call<View | null>('view');
+
+  const finish = async ({ output, ...result }: TurnResult): Promise<RunResult> => {
+    if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
+    return output === undefined ? result : { ...result, output: await parseOutput(output) };
+  };
+  const fateOf = async (id: string, known: Fate | undefined): Promise<Fate> => {
+    const fate = known ?? (await until({ for: 'fate', id })).fate;
+    if (fate?.type === 'refused') {
+      throw new AgentError('session-busy', `the message was refused: ${fate.reason}; decide first, then send it again`);
+    }
+    return fate ?? { type: 'delivered' };
+  };
+  const read = async () => {
+    const reading = await call<Reading | null>('read', nothingYet);
+    return reading === null ? undefined : loaded(advanced(undefined, reading)).document;
+  };
+
+  return {
+    id: sessionId,
+    send: async (message, { id = newId(), ...given } = {}) => {
+      checkSendOptions(given);
+      const { mode = 'queue' } = given;
+      const { fate } = await tell({ type: 'send', messages: checkMessages(message), mode }, id);
+      return fateOf(id, fate);
+    },
+    approve: async (callId, given = {}) => {
+      await tell({ type: 'decide', decision: 'approval.granted', callId, given: withoutId(given) }, given.id);
+      if (given.input === undefined) return;
+      const { view: after } = await until({ for: 'check', callId });
+      const refused = after?.pending.find((pending) => pending.callId === callId)?.refusedEdit;
+      if (refused !== undefined) throw new AgentError('invalid-input', refused);
+    },
+    reject: async (callId, given = {}) => {
+      await tell({ type: 'decide', decision: 'approval.rejected', callId, given: withoutId(given) }, given.id);
+    },
+    respond: async (callId, output, given = {}) => {
+      await tell({ type: 'decide', decision: 'call.result', callId, given: withoutId(given), output }, given.id);
+    },
+    cancel: async (callId, { id } = {}) => {
+      await tell({ type: 'cancel', callId }, id);
+    },
+    stop: async (reason, { id } = {}) => {
+      await tell({ type: 'stop', ...(reason === undefined ? {} : { reason }) }, id);
+      while ((await until({ for: 'rest' })).view?.summary.status === 'waiting');
+    },
+    retry: async ({ id } = {}) => {
+      await tell({ type: 'retry' }, id);
+    },
+    settled: async () => {
+      const { result } = await until({ for: 'rest' });
+      if (result === undefined) {
+        throw new AgentError('session-idle', 'no turn has begun in this session; send a message first');
+      }
+      return finish(result);
+    },
+    status: async () => (await view())?.summary.status ?? 'idle',
+    pending: async () => (await view())?.pending ?? [],
+    messages: async () => (await read())?.messages ?? [],
+    toJSON: async () => {
+      const document = await read();
+      if (document !== undefined) return document;
+      throw new AgentError('unknown-session', `the engine has no session ${JSON.stringify(sessionId)}`);
+    },
+  };
+};

@@ -1,0 +1,34 @@
+import { type Log, emptyLog } from './log.ts';
+import type { Place } from './known-sessions.ts';
+import type { View } from './protocol.ts';
+import type { Next, Running } from './step.ts';
+
+/** What an object reads and writes with every step; all else of a session is under keys of its own, and read where it is needed. */
+export interface Head extends View {
+  birth: string;
+  commitId: string;
+  log: Log;
+  /** By the keys of their paths. */
+  running: Record<string, Running>;
+  waiters: Waiter[];
+}
+
+/** Somebody who is told when the session rests, or has changed. */
+export interface Waiter {
+  awakeable: string;
+  until: 'rest' | 'change';
+}
+
+export const logOf = (head: Head | null): Log => head?.log ?? emptyLog;
+
+export const placeOf = ({ birth, commitId, summary }: Head): Place => ({
+  birth,
+  commitId,
+  revision: summary.revision,
+});
+
+export const nextHead = (
+  before: Head | null,
+  { commitId, view }: Next,
+  rest: Pick<Head, 'log' | 'running' | 'waiters'>,
+): Head => ({ ...view, birth: before?.birth ?? commitId, commitId, ...rest });

@@ -1,0 +1,79 @@
+import type { ErrorData } from '../errors.ts';
+import type { Fate } from '../machines/chart-event.ts';
+import type { DecisionEvent } from '../machines/tool-call-context.ts';
+import type { TurnResult } from '../machines/turn-result.ts';
+import type { Message } from '../messages/message.ts';
+import type { DecisionGiven } from '../sessions/check-decision.ts';
+import type { SessionStatus, SessionSummary } from '../stores/store.ts';
+import type { PendingCall } from '../tools/call.ts';
+
+/** What a session is told from outside. */
+export type Command =
+  | { type: 'send'; messages: readonly Message[]; mode: 'queue' | 'steer' }
+  | { type: 'decide'; decision: DecisionEvent['type']; callId: string; given: DecisionGiven; output?: unknown }
+  | { type: 'cancel'; callId: string }
+  | { type: 'stop'; reason?: string }
+  | { type: 'retry' };
+
+/** A command as it is sent: the same `id` again is the same command, also after a year. */
+export interface Told {
+  sessionId: string;
+  id: string;
+  command: Command;
+}
+
+/** What came of a command at once. A message's fate is there when its turn has begun, or never will. */
+export interface Answer {
+  error?: ErrorData;
+  fate?: Fate;
+}
+
+/** Where an effect came to an end. `at`: it was an alarm, for that time in ms since 1970. */
+export interface Settled {
+  path: string[];
+  id: string;
+  output?: unknown;
+  at?: number;
+}
+
+/** How a session stands. */
+export interface View {
+  summary: SessionSummary;
+  pending: PendingCall[];
+  /** Calls whose edited arguments are being checked. */
+  checking: string[];
+}
+
+/** What somebody waits for: a rest of the session, the fate of a message, or the check of an edit. */
+export type Wait = { for: 'rest' } | { for: 'fate'; id: string } | { for: 'check'; callId: string };
+
+/** What came of a wait. */
+export interface Found {
+  view: View | null;
+  result?: TurnResult;
+  fate?: Fate;
+}
+
+/** The part of a session that somebody already has: the number of its last commit, and how many messages. */
+export interface Since {
+  revision: number;
+  messages: number;
+}
+
+/** What a session has beyond that. */
+export interface Reading {
+  /** Tells this session from one that had its id before. */
+  birth: string;
+  /** Of the last commit. */
+  commitId: string;
+  summary: SessionSummary;
+  /** The changes since, or the whole state and the changes after it. */
+  states: string[];
+  isWhole: boolean;
+  messages: string[];
+}
+
+export const nothingYet: Since = { revision: 0, messages: 0 };
+
+/** A session at rest. */
+export const isResting = (status: SessionStatus): boolean => status !== 'busy';

@@ -1,0 +1,52 @@
+import { AgentError } from '../errors.ts';
+import type { Agent } from '../sessions/agent.ts';
+import { partsOf } from '../sessions/agent-parts.ts';
+import { checkSessionId } from '../sessions/check-options.ts';
+import { newId } from '../sessions/new-id.ts';
+import { createIngress } from './call-ingress.ts';
+import { createRemoteSession } from './create-remote-session.ts';
+import { namesOf } from './names.ts';
+import type { RemoteSession } from './remote-session.ts';
+import { sessionKey } from './session-key.ts';
+
+export interface RestateSessionsOptions {
+  /** Where the engine takes calls, such as `http://127.0.0.1:8080`. */
+  ingress: string;
+  /** Of a tenant: its sessions can be named by nobody who has another key, or none. */
+  key?: string;
+  /** Whose sessions: its name, or the agent itself, whose `output` then parses structured answers. Default `agent`. */
+  agent?: string | Agent;
+}
+
+export interface RestateSessions {
+  /**
+   * The session of that id; a new one where there is none, made by the first thing that is sent to it. Ids are data: any well-formed text without NUL, of
+   * 1 to 1,000 characters, is one.
+   */
+  open(sessionId?: string): Promise<RemoteSession>;
+}
+
+/** Sessions that live in Restate, whose workers `restateWorker` makes. Throws `invalid-option`. */
+export const restateSessions = ({ ingress, key, agent = 'agent' }: RestateSessionsOptions): RestateSessions => {
+  if (!URL.canParse(ingress))
+    throw new AgentError(
+      'invalid-option',
+      `restateSessions: option "ingress" is no address: ${JSON.stringify(ingress)}`,
+    );
+  if (key === '')
+    throw new AgentError('invalid-option', 'restateSessions: option "key" is empty; leave it out or give one');
+  const parts = typeof agent === 'string' ? undefined : partsOf(agent, 'restateSessions');
+  const { sessions } = namesOf(parts?.agent ?? (agent as string));
+  const call = createIngress(ingress);
+  return {
+    open: async (sessionId = newId()) => {
+      checkSessionId(sessionId, 'open');
+      const objectKey = await sessionKey(sessionId, key);
+      return createRemoteSession({
+        sessionId,
+        call: (handler, body) => call(sessions, objectKey, handler, body),
+        parseOutput: parts?.parseOutput ?? (async (output) => output),
+      });
+    },
+  };
+};

@@ -1,0 +1,72 @@
+import { type Http2Server, type ServerHttp2Session, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { createEndpointHandler } from '@restatedev/restate-sdk/node';
+import { AgentError } from '../errors.ts';
+import type { Agent } from '../sessions/agent.ts';
+import { partsOf } from '../sessions/agent-parts.ts';
+import { effectService } from './effect-service.ts';
+import { createKnownSessions } from './known-sessions.ts';
+import { namesOf } from './names.ts';
+import { sessionObject } from './session-object.ts';
+
+export interface RestateWorkerOptions {
+  agents: Agent | readonly Agent[];
+  /** The tenant's whose sessions are served here, as `restateSessions` has it; then no others are. Default: those of all. */
+  key?: string;
+}
+
+export interface RestateWorker extends AsyncDisposable {
+  /** Answers the engine, for a server of `node:http2` (or `node:http`) of your own. */
+  readonly handler: ReturnType<typeof createEndpointHandler>;
+  /** Serves on that port (default: a free one) of that host (default 127.0.0.1); gives the address to register with the engine. */
+  listen(options?: { port?: number; host?: string }): Promise<string>;
+  /** Takes no more calls and ends those under way; other workers go on with them. */
+  close(): Promise<void>;
+}
+
+const servicesOf = (agent: Agent, key: string | undefined) => {
+  const parts = partsOf(agent, 'restateWorker');
+  if (parts.hasMiddleware) {
+    throw new AgentError(
+      'invalid-option',
+      `restateWorker: agent "${parts.agent}" has agentMiddleware, which stands around a turn in one process; here a turn goes over many`,
+    );
+  }
+  const names = namesOf(parts.agent);
+  const served = { parts, key, sessions: createKnownSessions() };
+  return [sessionObject(names, served), effectService(names, served)];
+};
+
+/** Serves the sessions of agents to Restate: any number of workers may, each with the same agents. Throws `invalid-option`. */
+export const restateWorker = ({ agents, key }: RestateWorkerOptions): RestateWorker => {
+  const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
+  const handler = createEndpointHandler({
+    services: given.flatMap((agent) => servicesOf(agent, key)),
+    logger: ({ level }, message: unknown, ...more: unknown[]) => {
+      if (level === 'warn' || level === 'error') process.stderr.write(`${[message, ...more].map(String).join(' ')}\n`);
+    },
+  });
+  const servers = new Set<Http2Server>();
+  const connections = new Set<ServerHttp2Session>();
+  const listen: RestateWorker['listen'] = async ({ port = 0, host = '127.0.0.1' } = {}) => {
+    const server = createServer(handler);
+    server.on('session', (session) => {
+      connections.add(session);
+      session.once('close', () => connections.delete(session));
+    });
+    const ready = Promise.withResolvers<void>();
+    server.once('error', ready.reject);
+    server.listen(port, host, ready.resolve);
+    await ready.promise;
+    servers.add(server);
+    const { port: bound } = server.address() as AddressInfo;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  };
+  const close = async (): Promise<void> => {
+    const ends = [...servers].map((server) => new Promise((resolve) => server.close(resolve)));
+    for (const connection of connections) connection.destroy();
+    await Promise.all(ends);
+    servers.clear();
+  };
+  return { handler, listen, close, [Symbol.asyncDispose]: close };
+};

@@ -1,0 +1,10 @@
+import type { AgentParts } from '../sessions/agent-parts.ts';
+import type { KnownSessions } from './known-sessions.ts';
+
+/** What a worker serves one agent's sessions with. */
+export interface Served {
+  parts: AgentParts;
+  sessions: KnownSessions;
+  /** The tenant's; undefined where there are no tenants, or several. */
+  key: string | undefined;
+}

@@ -1,0 +1,10 @@
+import type { Place } from './known-sessions.ts';
+
+/** An effect that is to be run, and the commit that asks for it. */
+export interface Work extends Place {
+  /** Of the session's object. */
+  key: string;
+  path: string[];
+  id: string;
+  isRestored: boolean;
+}
