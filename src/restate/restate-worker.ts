@@ -5,6 +5,7 @@ import { AgentError } from '../errors.ts';
 import type { Agent } from '../sessions/agent.ts';
 import { partsOf } from '../sessions/agent-parts.ts';
 import { effectService } from './effect-service.ts';
+import { logEngine } from './engine-log.ts';
 import { createKnownSessions } from './known-sessions.ts';
 import { namesOf } from './names.ts';
 import { sessionObject } from './session-object.ts';
@@ -42,9 +43,7 @@ export const restateWorker = ({ agents, key }: RestateWorkerOptions): RestateWor
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
   const handler = createEndpointHandler({
     services: given.flatMap((agent) => servicesOf(agent, key)),
-    logger: ({ level }, message: unknown, ...more: unknown[]) => {
-      if (level === 'warn' || level === 'error') process.stderr.write(`${[message, ...more].map(String).join(' ')}\n`);
-    },
+    logger: logEngine,
   });
   const servers = new Set<Http2Server>();
   const connections = new Set<ServerHttp2Session>();

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAgent, tool } from '../../src/index.ts';
-import { restateSessions, restateWorker } from '../../src/restate/index.ts';
+import { z } from 'zod';
+import { type AgentError, TurnError, createAgent, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { type RestateServer, restateMissing, startRestate } from '../support/restate-server.ts';
-import { z } from 'zod';
+import { call, calls, heldTool, outsideTool, toolOf } from '../support/tools.ts';
+import { serveAgent } from './serve.ts';
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'fulfilled',
+    (error: AgentError) => error.code,
+  );
 
 describe.skipIf(restateMissing !== false)('sessions on Restate', () => {
   let server: RestateServer;
@@ -12,20 +19,245 @@ describe.skipIf(restateMissing !== false)('sessions on Restate', () => {
   });
   afterAll(() => server.close());
 
-  test('a turn with a tool goes over the engine', async () => {
-    const model = scriptedModel([{ toolCalls: [{ name: 'Add', input: { a: 1, b: 2 } }] }, 'It is 3.']);
+  test('a turn goes over the engine as it goes in memory', async () => {
+    const script = () => scriptedModel([calls(call('Add', { a: 1, b: 2 }), call('Nope')), 'It is 3.']);
     const add = tool({
       name: 'Add',
       inputSchema: z.object({ a: z.number(), b: z.number() }),
       execute: ({ a, b }) => a + b,
     });
-    const agent = createAgent({ model, tools: [add] });
-    await using worker = restateWorker({ agents: agent });
-    await server.register(await worker.listen());
-    const session = await restateSessions({ ingress: server.ingress }).open('one');
+    await using served = await serveAgent(server, { model: script(), tools: [add] });
+    const session = await served.open('one');
+    expect(await session.status()).toBe('idle');
+    expect(await codeOf(session.settled())).toBe('session-idle');
     expect(await session.send('Add 1 and 2.')).toEqual({ type: 'delivered' });
     const result = await session.settled();
-    expect(result.text).toBe('It is 3.');
-    expect((await session.toJSON()).messages).toHaveLength(4);
+
+    const local = await createAgent({ model: script(), tools: [add] }).open('one');
+    await local.send('Add 1 and 2.');
+    expect(result).toEqual(await local.settled());
+    expect(await session.status()).toBe('settled');
+    expect(await session.messages()).toEqual(local.messages);
+    const { createdAt: _at, revision: _revision, agent: _agent, ...document } = await session.toJSON();
+    const { createdAt: _atLocal, agent: _agentLocal, ...localDocument } = local.toJSON();
+    expect({ ...document, state: { ...document.state, context: { ...document.state.context, turn: 0 } } }).toEqual({
+      ...localDocument,
+      state: { ...localDocument.state, context: { ...localDocument.state.context, turn: 0 } },
+    });
+  });
+
+  test('R27: somebody approves with edited input, rejects and answers, also after the turn was asked for twice', async () => {
+    const ran: unknown[] = [];
+    const book = tool({
+      name: 'Book',
+      inputSchema: z.object({ seats: z.number() }),
+      needsApproval: true,
+      execute: (input) => {
+        ran.push(input);
+        return 'booked';
+      },
+    });
+    const model = scriptedModel([
+      calls(call('Book', { seats: 3 }), call('Book', { seats: 4 }), call('Ask', { what: 'name' })),
+      'Done.',
+    ]);
+    await using served = await serveAgent(server, {
+      model,
+      tools: [book, outsideTool('Ask')],
+      approvals: { hold: 'gated' },
+    });
+    const session = await served.open();
+    await session.send('Book it.', { id: 'mail-1' });
+    expect(await session.send('Book it.', { id: 'mail-1' })).toEqual({ type: 'delivered' });
+    const { outcome, pending } = await session.settled();
+    expect(outcome).toEqual({ type: 'pending' });
+    expect(pending.map(({ tool: name, needs }) => [name, needs])).toEqual([
+      ['Book', 'approval'],
+      ['Book', 'approval'],
+      ['Ask', 'result'],
+    ]);
+    expect(await session.pending()).toEqual(pending);
+    const [first, second, third] = pending.map(({ callId }) => callId) as [string, string, string];
+    expect(await codeOf(session.approve(first, { input: { seats: 'two' } }))).toBe('invalid-input');
+    expect(await codeOf(session.approve(first, { inputHash: 'stale' }))).toBe('call-changed');
+    expect(await codeOf(session.approve('call_9_9'))).toBe('unknown-call');
+    await session.approve(first, { input: { seats: 2 }, by: 'ann' });
+    await session.approve(first, { input: { seats: 2 }, by: 'ann' });
+    expect(await codeOf(session.reject(first))).toBe('decision-conflict');
+    await session.reject(second, { reason: 'too many' });
+    await session.respond(third, { name: 'Ann' });
+    expect((await session.settled()).text).toBe('Done.');
+    expect(ran).toEqual([{ seats: 2 }]);
+    expect(JSON.stringify(await session.messages())).toContain('too many');
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('R35, R36: cancel reaches one running tool, stop all of them, and what a tool says in its grace is heard', async () => {
+    const held = heldTool('Held');
+    const polite = toolOf(
+      'Polite',
+      (_, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve('gave up politely'));
+        }),
+    );
+    const model = scriptedModel([calls(call('Held'), call('Held'), call('Polite')), 'Again.']);
+    await using served = await serveAgent(server, { model, tools: [held.tool, polite], stopGrace: 500 });
+    const session = await served.open();
+    await session.send('Go.');
+    await held.whenBegun(2);
+    const { callId } = held.begun[0] as { callId: string };
+    const told = new Promise((resolve) => held.begun[0]?.signal.addEventListener('abort', resolve));
+    await session.cancel(callId);
+    await told;
+    expect(held.begun[1]?.signal.aborted).toBe(false);
+    await session.stop('enough');
+    expect(held.begun[1]?.signal.aborted).toBe(true);
+    const { outcome } = await session.settled();
+    expect(outcome).toEqual({ type: 'stopped', reason: 'enough' });
+    const text = JSON.stringify(await session.messages());
+    expect(text).toContain('cancelled');
+    expect(text).toContain('gave up politely');
+    held.end(0);
+    held.end(1);
+    await session.send('Once more.');
+    expect((await session.settled()).text).toBe('Again.');
+  });
+
+  test('R40: a model that fails is asked again after a delay; a turn that failed can be retried', async () => {
+    const broken = Object.assign(new Error('overloaded'), {});
+    const model = scriptedModel([broken, 'Now it works.']);
+    await using served = await serveAgent(server, { model });
+    const session = await served.open();
+    await session.send('Hello?');
+    await expect(session.settled()).rejects.toThrow(TurnError);
+    expect(await codeOf(session.settled())).toBe('model-error');
+    await session.retry();
+    expect((await session.settled()).text).toBe('Now it works.');
+    expect(await codeOf(session.retry())).toBe('nothing-to-retry');
+  });
+
+  test('R30, R37: alarms ring: a timeout, a back-off of a tool, an approval that expires, a deadline', async () => {
+    let tries = 0;
+    const flaky = toolOf(
+      'Flaky',
+      () => {
+        tries += 1;
+        if (tries === 1) throw new Error('not yet');
+        return 'at last';
+      },
+      { retry: { attempts: 2, initialDelay: 30 } },
+    );
+    const slow = toolOf('Slow', () => new Promise(() => undefined), { timeout: 50 });
+    const gated = toolOf('Gated', () => 'never', { needsApproval: true });
+    const model = scriptedModel([calls(call('Flaky'), call('Slow')), calls(call('Gated')), 'Over.']);
+    await using served = await serveAgent(server, {
+      model,
+      tools: [flaky, slow, gated],
+      approvals: { expireAfter: 150 },
+    });
+    const session = await served.open();
+    await session.send('Go.');
+    let result = await session.settled();
+    while (result.outcome.type === 'pending') result = await session.settled();
+    expect(result.text).toBe('Over.');
+    const text = JSON.stringify(result.messages);
+    expect(text).toContain('at last');
+    expect(text).toContain('timed out after 50 ms');
+    expect(text).toContain('expired');
+
+    const held = heldTool('Held');
+    const late = scriptedModel([calls(call('Held'))]);
+    await using other = await serveAgent(server, {
+      model: late,
+      tools: [held.tool],
+      stopGrace: 10,
+      limits: { deadline: 200 },
+    });
+    const overdue = await other.open();
+    await overdue.send('Go.');
+    expect((await overdue.settled()).outcome).toMatchObject({ type: 'limit', limit: 'deadline' });
+    held.end(0);
+  });
+
+  test('R33, R34: a queued message learns its fate when its turn begins, a steered one in this turn', async () => {
+    const held = heldTool('Held');
+    const model = scriptedModel([calls(call('Held')), 'First.', 'Second.']);
+    await using served = await serveAgent(server, { model, tools: [held.tool] });
+    const session = await served.open();
+    await session.send('One.');
+    await held.whenBegun(1);
+    const queued = session.send('Two.');
+    const steered = session.send('By the way.', { mode: 'steer' });
+    const early = await Promise.race([queued, steered, session.status()]);
+    expect(early).toBe('busy');
+    held.end(0);
+    expect(await steered).toEqual({ type: 'delivered' });
+    expect(await queued).toEqual({ type: 'delivered' });
+    expect((await session.settled()).text).toBe('Second.');
+    expect((await session.messages()).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+  });
+
+  test('R32: an agent inside a call is decided on from the root, at any depth', async () => {
+    const gated = toolOf('Gated', () => 'secret', { needsApproval: true });
+    const inner = createAgent({ model: scriptedModel([calls(call('Gated')), 'Inner done.']), tools: [gated] });
+    const middle = createAgent({
+      model: scriptedModel([calls(call('Inner', { prompt: 'go' })), 'Middle done.']),
+      tools: [inner.asTool({ name: 'Inner', description: 'x' })],
+    });
+    const model = scriptedModel([
+      calls(call('Middle', { prompt: 'go' }), call('Middle', { prompt: 'no' })),
+      'All done.',
+    ]);
+    const tools = [
+      middle.asTool({
+        name: 'Middle',
+        description: 'x',
+        needsApproval: (input) => (input as { prompt: string }).prompt === 'no',
+      }),
+    ];
+    await using served = await serveAgent(server, { model, tools, approvals: { hold: 'gated' } });
+    const session = await served.open();
+    await session.send('Go.');
+    const { pending } = await session.settled();
+    expect(pending.map(({ path }) => path.length).toSorted()).toEqual([0, 2]);
+    for (const { callId, path } of pending)
+      await (path.length === 0 ? session.reject(callId) : session.approve(callId));
+    const result = await session.settled();
+    expect(result.text).toBe('All done.');
+    expect(JSON.stringify(result.messages)).toContain('Middle done.');
+  });
+
+  test('ids of sessions are data', async () => {
+    const model = scriptedModel(Array.from({ length: 8 }, (_, index) => `Answer ${index}.`));
+    await using served = await serveAgent(server, { model });
+    const ids = ['..', '.', '../../x', 'a/b?c#d', '🚂 "quoted" \\ %2e', 'A', 'a', 'x'.repeat(1000)];
+    const texts = [];
+    for (const id of ids) {
+      const session = await served.open(id);
+      await session.send('Who?');
+      const { text, sessionId } = await session.settled();
+      expect(sessionId).toBe(id);
+      texts.push(text);
+    }
+    expect(new Set(texts).size).toBe(8);
+    expect(await codeOf(served.open(''))).toBe('invalid-option');
+  });
+
+  test('a structured answer is parsed where the agent itself is given', async () => {
+    const model = scriptedModel([calls(call('final_answer', { day: '2030-01-02' }))]);
+    const output = z.object({ day: z.string().transform((text) => new Date(text)) });
+    await using served = await serveAgent(server, { model, output });
+    const session = await served.open();
+    await session.send('When?');
+    expect((await session.settled()).output).toEqual({ day: new Date('2030-01-02') });
   });
 });
