@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AgentError, createAgent } from '../../src/index.ts';
+import { restateSessions, restateWorker } from '../../src/restate/index.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
+import { type RestateServer, restateMissing, startRestate } from '../support/restate-server.ts';
+import { call, calls, heldTool, toolOf } from '../support/tools.ts';
+import { serveAgent } from './serve.ts';
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'fulfilled',
+    (error: AgentError) => error.code,
+  );
+
+const post = (server: RestateServer, path: string, body: unknown): Promise<Response> =>
+  fetch(`${server.ingress}/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () => {
+  let server: RestateServer;
+  beforeAll(async () => {
+    server = await startRestate();
+  });
+  afterAll(() => server.close());
+
+  test('R38: of calls that a lost worker ran, those that may be repeated run again and the others have an unknown outcome', async () => {
+    const seen: string[] = [];
+    const safe = heldTool('Safe', { annotations: { idempotent: true } });
+    const other = heldTool('Other');
+    const retried = heldTool('Retried', { onInterrupted: 'retry' });
+    const model = scriptedModel([calls(call('Safe'), call('Other'), call('Retried'))]);
+    const name = 'lossy';
+    const lost = await serveAgent(server, { name, model, tools: [safe.tool, other.tool, retried.tool] });
+    const session = await lost.open();
+    await session.send('Go.');
+    await Promise.all([safe, other, retried].map((tool) => tool.whenBegun(1)));
+    await lost.worker.close();
+
+    const note = (text: string) => (_: unknown, ctx: { idempotencyKey: string }) => {
+      seen.push(`${text} ${ctx.idempotencyKey === safe.begun[0]?.idempotencyKey}`);
+      return text;
+    };
+    const later = scriptedModel(['Over.']);
+    const tools = [
+      toolOf('Safe', note('safe'), { annotations: { idempotent: true } }),
+      toolOf('Other', note('other')),
+      toolOf('Retried', note('retried'), { onInterrupted: 'retry' }),
+    ];
+    await using next = await serveAgent(server, { name, model: later, tools }, { port: lost.port });
+    const result = await session.settled();
+    expect(result.text).toBe('Over.');
+    expect(seen.toSorted()).toEqual(['retried false', 'safe true']);
+    expect(JSON.stringify(result.messages)).toContain('whether it took effect is unknown');
+    expect(model.requests).toHaveLength(1);
+    expect(later.requests).toHaveLength(1);
+    expect(next.port).toBe(lost.port);
+  });
+
+  test('a call that the server was lost under is told to give up; what it has done is asked of nobody twice', async () => {
+    const held = heldTool('Held');
+    const model = scriptedModel([calls(call('Held')), 'Over.']);
+    await using served = await serveAgent(server, { model, tools: [held.tool] });
+    const session = await served.open();
+    await session.send('Go.');
+    await held.whenBegun(1);
+    const told = new Promise((resolve) => held.begun[0]?.signal.addEventListener('abort', resolve));
+    await server.restart();
+    await told;
+    const result = await session.settled();
+    expect(result.text).toBe('Over.');
+    expect(held.begun).toHaveLength(1);
+    held.end(0);
+  });
+
+  test('a session waits for a human over a restart of everything, with no invocation open', async () => {
+    const gated = toolOf('Gated', () => 'opened', { needsApproval: true });
+    const name = 'patient';
+    const first = await serveAgent(server, { name, model: scriptedModel([calls(call('Gated'))]), tools: [gated] });
+    const session = await first.open();
+    await session.send('Open.', { id: 'once' });
+    const { pending } = await session.settled();
+    const query = await fetch(`${server.admin}/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({
+        query: `SELECT target FROM sys_invocation_status WHERE target_service_name LIKE '${name}.%' AND status <> 'completed'`,
+      }),
+    });
+    expect(await query.json()).toEqual({ rows: [] });
+    await first.worker.close();
+    await server.restart();
+
+    const model = scriptedModel(['It is open.']);
+    await using next = await serveAgent(server, { name, model, tools: [gated] }, { port: first.port });
+    const again = await next.open(session.id);
+    expect(await again.send('Open.', { id: 'once' })).toEqual({ type: 'delivered' });
+    await again.approve(pending[0]?.callId ?? '', { id: 'mail', by: 'ann' });
+    expect((await again.settled()).text).toBe('It is open.');
+    // Whatever comes twice is carried out once.
+    await again.approve(pending[0]?.callId ?? '', { id: 'mail', by: 'ann' });
+    expect(await again.messages()).toHaveLength(4);
+  });
+
+  test('a session of one tenant is not there for another, nor for whoever has no key', async () => {
+    const model = scriptedModel(['A secret.']);
+    await using served = await serveAgent(server, { model, name: 'shared' }, { key: 'of ann' });
+    const mine = await served.open('same id');
+    await mine.send('Tell me.');
+    await mine.settled();
+    const { ingress } = server;
+    for (const key of ['of bob', undefined]) {
+      const sessions = restateSessions({ ingress, agent: 'shared', ...(key === undefined ? {} : { key }) });
+      const other = await sessions.open('same id');
+      expect(await other.status()).toBe('idle');
+      expect(await other.messages()).toEqual([]);
+      expect(await codeOf(other.toJSON())).toBe('unknown-session');
+      // A worker that is Ann's alone serves nobody else.
+      expect(await codeOf(other.send('Tell me.'))).toBe('invalid-option');
+    }
+    expect(await mine.messages()).toHaveLength(2);
+  });
+
+  test('what only the services say to each other cannot be called through the ingress', async () => {
+    await using served = await serveAgent(server, { model: scriptedModel(['Hello.']), name: 'closed' });
+    const session = await served.open('s');
+    await session.send('Hello?');
+    await session.settled();
+    const key = encodeURIComponent('s:s');
+    for (const path of [`closed.sessions/${key}/settle`, `closed.sessions/${key}/await`, 'closed.effects/run']) {
+      expect((await post(server, path, {})).status).toBeGreaterThanOrEqual(400);
+    }
+    const forged = { sessionId: 'other', id: 'x', command: { type: 'stop' } };
+    const answer = (await (await post(server, `closed.sessions/${key}/command`, forged)).json()) as object;
+    expect(answer).toMatchObject({ error: { code: 'invalid-option' } });
+  });
+
+  test('an agent with middleware around its turns, or with a name that no service can have, is refused', () => {
+    const model = scriptedModel([]);
+    const around = createAgent({ model, agentMiddleware: [(next) => next] });
+    expect(() => restateWorker({ agents: around })).toThrow(/agentMiddleware/);
+    expect(() => restateWorker({ agents: createAgent({ model, name: 'of Ann' }) })).toThrow(/name of 1 to 100/);
+    expect(() => restateWorker({ agents: {} as never })).toThrow(/createAgent/);
+    expect(() => restateSessions({ ingress: 'nowhere' })).toThrow(/ingress/);
+  });
+});
