@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { freePorts } from './free-ports.ts';
+import { freePorts } from '../../examples/distributed/free-ports.ts';
 
 export interface PostgresServer {
   url: string;
