@@ -43,7 +43,7 @@ export const seen = (conversation: Conversation, isSo: (look: Look) => boolean):
         throw new Error(`still ${look.status}, with ${JSON.stringify(look.messages.at(-1))} as the last`);
       return look;
     },
-    { interval: 5, timeout: 15_000 },
+    { interval: 15, timeout: 15_000 },
   );
 
 /** The result when the turn rests, also where it waits for somebody before. */

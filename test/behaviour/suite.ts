@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import type { Backend, Running } from './backend.ts';
 import { approvals } from './cases/approvals.ts';
 import { documents } from './cases/documents.ts';
@@ -10,22 +10,31 @@ import { turns } from './cases/turns.ts';
 
 const subjects = [turns, approvals, stops, failures, nested, restarts, documents];
 
+export interface BehaviourOptions {
+  /** Whether the backend keeps agents that run at once apart. What waits for another process takes less time then. */
+  concurrent: boolean;
+}
+
 /** Everything that a session promises, over one backend. */
-export const behaviour = (name: string, make: () => Backend | Promise<Backend>): void => {
-  describe(`sessions on ${name}`, () => {
+export const behaviour = (
+  name: string,
+  make: () => Backend | Promise<Backend>,
+  options: BehaviourOptions = { concurrent: false },
+): void => {
+  describe(`sessions on ${name}`, options, () => {
     let backend: Backend;
     const running: Running[] = [];
     beforeAll(async () => {
       backend = await make();
     }, 60_000);
-    afterEach(async () => {
-      await Promise.all(running.splice(0).map((each) => each.close()));
+    afterAll(async () => {
+      await Promise.all(running.map((each) => each.close()));
+      await backend.close();
     });
-    afterAll(() => backend.close());
 
     for (const define of subjects) {
-      define(async (options) => {
-        const started = await backend.start(options);
+      define(async (given) => {
+        const started = await backend.start(given);
         running.push(started);
         return started;
       });

@@ -8,9 +8,9 @@ import { F1, broken, call, calls, outsideTool, toolOf } from '../../support/tool
 import { transcript } from '../../support/transcript.ts';
 import { type Backend, type Cases, type Conversation, memoryBackend, resting } from '../backend.ts';
 
-/** What no two runs have in common: when, which commit, and which id a message got. */
+/** Without what no two runs have in common: when, which commit, which agent, and which id a message got. */
 const comparable = (document: SessionDocument): unknown => {
-  const text = JSON.stringify({ ...document, createdAt: 0, revision: undefined });
+  const text = JSON.stringify({ ...document, agent: '', createdAt: 0, revision: undefined });
   return JSON.parse(
     text.replaceAll(/"(at|since|ms|expiresAt)":\d+/g, '"$1":0').replaceAll(/"id":"[\w-]{21}"/g, '"id":"x"'),
   );
