@@ -20,6 +20,7 @@ if (status !== 0) process.exit(status ?? 1);
 const bundles = [
   ['inspector/layers.js', ['@dagrejs/dagre']],
   ['models/openai/event-stream.js', ['eventsource-parser']],
+  ['tools/input-hash.js', ['@noble/hashes']],
   ['middleware/cache.js', ['lru-cache']],
   ['middleware/rate-limit.js', ['p-queue']],
   ['restate/known-sessions.js', ['lru-cache']],

@@ -3,6 +3,7 @@ import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import { type CallResult, type CallSpec, rejection, unrunnable } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
+import { inputHash } from '../tools/input-hash.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { invalidInputOutput, unknownToolOutput } from '../tools/tool-output.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
@@ -52,21 +53,15 @@ export interface CheckOptions {
   findTools(callActor: AnyActorRef): Promise<unknown> | undefined;
   policy: ApprovalPolicy | undefined;
   /** What the session of this call remembers for it (R28). */
-  remembered(callActor: AnyActorRef, tool: string, input: unknown): 'approve' | 'reject' | undefined;
+  remembered(
+    callActor: AnyActorRef,
+    tool: string,
+    given: { asked: unknown; input: unknown },
+  ): 'approve' | 'reject' | undefined;
   messagesOf(callActor: AnyActorRef): readonly Message[];
   /** The names that the model could call when it made this call. */
   namesFor(callActor: AnyActorRef): readonly string[];
 }
-
-const hex = (bytes: ArrayBuffer): string =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** Binds a decision to arguments (R29): SHA-256 of their canonical JSON, or that text itself where the platform has no digest. */
-export const inputHash = async (input: unknown): Promise<string> => {
-  const text = canonicalJson(input);
-  const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle;
-  return subtle === undefined ? text : hex(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
-};
 
 const verdictOf = async (
   tool: Tool,
@@ -121,17 +116,17 @@ export const createCheckLogic = (options: CheckOptions): CheckLogic =>
       tool.name !== options.tools.fixed &&
       (tool.needsApproval !== false ||
         options.policy !== undefined ||
-        options.remembered(parent, tool.name, input) !== undefined)
+        options.remembered(parent, tool.name, { asked: raw, input }) !== undefined)
     ) {
       // Remembered by their JSON form: checked arguments may hold dates, bigints, maps.
-      const known = options.remembered(parent, tool.name, input);
+      const known = options.remembered(parent, tool.name, { asked: raw, input });
       const verdict = known ?? (await verdictOf(tool, check.value, given, options, parent));
       if (verdict === 'reject') return { type: 'settled', result: rejection('declined by policy') };
       if (verdict === 'ask') {
-        const question = { inputHash: await inputHash(input), isChecked };
+        const question = { inputHash: inputHash(input), isChecked };
         const isAsGiven = canonicalJson(input) === canonicalJson(call.input);
         return { type: 'ask', question: isAsGiven ? question : { ...question, input: input as JsonValue } };
       }
     }
-    return { type: 'ready', input, isChecked, inputHash: tool.execute === undefined ? await inputHash(input) : '' };
+    return { type: 'ready', input, isChecked, inputHash: tool.execute === undefined ? inputHash(input) : '' };
   });

@@ -4,13 +4,14 @@ import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
+import { inputHash } from '../tools/input-hash.ts';
 import { isAsyncIterable, lastOf } from '../tools/last-value.ts';
 import type { RunTool } from '../tools/tool-middleware.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { toPlainJson } from '../tools/plain-json.ts';
 import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
 import type { Clock } from './alarm.ts';
-import { type Question, inputHash } from './check.ts';
+import type { Question } from './check.ts';
 import { type EffectLogic, type EffectScope, fromEffect } from './effect.ts';
 import { hostOf, metadataOf } from './host.ts';
 
@@ -64,12 +65,12 @@ const unlessAborted = async (work: Promise<void> | undefined, signal: AbortSigna
 };
 
 /** After a crash: what cannot be repeated safely is not repeated, unless its tool says so (R38). */
-const interrupted = async (tool: Tool, { call, input, isChecked }: ToolInput): Promise<ToolOutcome | undefined> => {
+const interrupted = (tool: Tool, { call, input, isChecked }: ToolInput): ToolOutcome | undefined => {
   if (tool.annotations.readOnly === true || tool.annotations.idempotent === true || tool.onInterrupted === 'retry')
     return undefined;
   if (tool.onInterrupted === 'ask') {
     const question: Question = {
-      inputHash: await inputHash(input),
+      inputHash: inputHash(input),
       isChecked,
       reason: 'interrupted: it may have run already',
     };
@@ -214,7 +215,7 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     const check = checking instanceof Promise ? await checking : checking;
     if (!check.ok) return settled(unrunnable(invalidInputOutput(tool.name, check.issues), 'invalid-input'));
     if (isRestored) {
-      const outcome = await interrupted(tool, given);
+      const outcome = interrupted(tool, given);
       if (outcome !== undefined) return outcome;
     }
     try {

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../messages/json.ts';
 import type { Trust } from './check-context.ts';
 import { messages, reply } from './context-shape.ts';
-import { type Shape, all, listOf, nullable, objectOf, optional, recordOf, text, time } from './shape.ts';
+import { type Shape, listOf, nullable, objectOf, optional, recordOf, text, time } from './shape.ts';
 
 /** As XState writes the state of a chart: `done`, or `{ done: 'answered' }`. */
 const isStateValue = (value: unknown): boolean =>
@@ -15,15 +15,16 @@ const state: Shape = (value, path) => {
 
 const callRecord = objectOf({ callId: text, tool: text });
 
+// Of the context only what the rest is derived from: all of it is looked at once it is whole.
+const contextFields = {
+  round: nullable(objectOf({ reply, calls: listOf(callRecord) })),
+  lastRound: listOf(callRecord),
+  turn: objectOf({}),
+};
+
 const agentFields = {
   state,
-  // Of the context only what the rest is derived from: all of it is looked at once it is whole.
-  context: objectOf({
-    round: nullable(objectOf({ reply, calls: listOf(callRecord) })),
-    lastRound: listOf(callRecord),
-    turn: objectOf({}),
-    decisions: listOf(objectOf({})),
-  }),
+  context: objectOf({ ...contextFields, decisions: listOf(objectOf({})) }),
   deadline: optional(time),
   calls: optional(recordOf((value, path) => storedCall(value, path))),
   known: optional(objectOf({})),
@@ -31,9 +32,12 @@ const agentFields = {
 
 const storedCall: Shape = objectOf({
   state,
-  agent: optional((value, path) => all(objectOf(agentFields), objectOf({ messages }))(value, path)),
+  agent: optional((value, path) => storedInside(value, path)),
   known: optional(objectOf({})),
 });
+
+// The log of an agent inside a call stands as the change from the log above.
+const storedInside: Shape = objectOf({ ...agentFields, context: objectOf(contextFields), messages });
 
 const storedAgent: Shape = objectOf(agentFields);
 

@@ -191,7 +191,6 @@ export const agentContext = objectOf({
   modelCalls: listOf(
     objectOf({ turn: whole, model: text, finishReason: text, usage: optional(usage), purpose: optional(text) }),
   ),
-  remembered: listOf(objectOf({ tool: text, input: optional(text), verdict: oneOf('approve', 'reject') })),
   decisions: listOf(
     objectOf({
       callId: text,
@@ -203,7 +202,8 @@ export const agentContext = objectOf({
       by: optional(text),
       edited: optional(flag),
       digest: optional(text),
-      remembered: optional(objectOf({ input: optional(text) })),
+      remembered: optional(oneOf('tool', 'input')),
+      editHash: optional(text),
     }),
   ),
   singleTurn: flag,

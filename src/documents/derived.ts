@@ -4,13 +4,27 @@ import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import type { Turn } from '../machines/turn.ts';
 import { type Message, callsOf, partsOf, textOf } from '../messages/message.ts';
 import type { JsonValue } from '../messages/json.ts';
+import { hashOf } from './input-hashes.ts';
 import type { CallNeeds, CallPhase, CallResult, CallSpec, NestedState } from '../tools/call.ts';
 
 // What a part of a session most likely is, going by the other parts: stored is only how it differs.
 
+/** What the agent above says of a call: its id, and that it is to stop. */
+export interface AboveCall {
+  sessionId: string;
+  stopping: Turn['stopping'];
+}
+
+/** What a call or an agent inside it was told of a stop. */
+export const likelyStopping = (stopping: Turn['stopping']): { reason?: string } | undefined => {
+  if (stopping === undefined) return undefined;
+  return stopping.reason === undefined ? {} : { reason: stopping.reason };
+};
+
 /** The context of a call, going by its round: `call` is what the round gives it. */
-export const likelyCall = (record: CallRecord, call: CallSpec, sessionId: string): ToolCallContext => {
+export const likelyCall = (record: CallRecord, call: CallSpec, { sessionId, stopping }: AboveCall): ToolCallContext => {
   const { phase, waiting, nested } = record;
+  const told = phase === 'running' && nested === undefined ? likelyStopping(stopping) : undefined;
   const { edited, ...result } = record.result ?? { edited: undefined };
   return {
     call,
@@ -23,6 +37,7 @@ export const likelyCall = (record: CallRecord, call: CallSpec, sessionId: string
     mayStart: false,
     attempt: 0,
     ...(edited === undefined ? {} : { edited }),
+    ...(told === undefined ? {} : { stopping: told }),
     ...(waiting === undefined ? {} : { waiting }),
     ...(nested === undefined ? {} : { nested }),
     ...(record.result === undefined ? {} : { result: result as CallResult }),
@@ -42,6 +57,7 @@ export const withOwn = (
   const isAsked = edited === undefined || phase === 'awaiting-decision' || phase === 'validating';
   return {
     ...likely,
+    inputHash: likely.inputHash || (waiting === undefined || !isAsked ? '' : hashOf(asked)),
     ...(waiting === undefined || likely.waiting !== undefined ? {} : { waiting: likelyWaiting(call) }),
     ...(edited === undefined || likely.edited !== undefined ? {} : { edited: asked as JsonValue }),
     input: isAsked ? asked : edited,
@@ -49,7 +65,7 @@ export const withOwn = (
 };
 
 /** What a call waited for, where its round does not say it any more. */
-export const likelyWaiting = ({ input }: CallSpec): CallNeeds => ({ input }) as CallNeeds;
+export const likelyWaiting = ({ input }: CallSpec): CallNeeds => ({ input, inputHash: hashOf(input) }) as CallNeeds;
 
 /** What the round gives to each of its calls. */
 export const callSpecs = (round: Round, turn: Turn): ReadonlyMap<string, CallSpec> =>

@@ -11,7 +11,7 @@ import type { StoredAgent } from './stored-agent.ts';
 import { messagesOf, seeActor, writeAgent } from './write-agent.ts';
 
 /** Grows when what is stored changes in a way that old sessions need a migration for. */
-export const machineVersion = 2;
+export const machineVersion = 3;
 const format = 'agentchart/session';
 
 /** A whole session as one JSON value: it can be stored, sent and restored by another process. */

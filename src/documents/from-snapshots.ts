@@ -1,6 +1,7 @@
 import type { StateValue } from 'xstate';
 import { digest } from '../machines/digest.ts';
 import { canonicalJson, isPlainObject } from '../messages/json.ts';
+import { rememberedInDecisions } from './remembered-in-decisions.ts';
 import { type Seen, messagesOf, writeAgent } from './write-agent.ts';
 
 type Fields = Record<string, unknown>;
@@ -10,22 +11,26 @@ const fieldsOf = (value: unknown, path: string): Fields => {
   return value;
 };
 
-/** Version 1 kept with a decision what the history has as well. */
-const withDigests = (context: unknown): unknown => {
-  if (!isPlainObject(context) || !Array.isArray(context['decisions'])) return context;
+const withoutStopping = (context: Fields): Fields => {
+  const { turn } = context;
+  if (!isPlainObject(turn) || turn['outcome'] === undefined) return context;
+  const { stopping: _over, ...ended } = turn;
+  return { ...context, turn: ended };
+};
+
+/** Version 1 kept with a decision what the history has as well, and of a turn that is over that it was about to end. */
+const contextOf = (given: unknown): unknown => {
+  if (!isPlainObject(given) || !Array.isArray(given['decisions'])) return given;
+  const context = rememberedInDecisions(withoutStopping(given));
   const ofAgent = String(context['callPrefix']).length;
-  const decisions = context['decisions'].map((decision: unknown) => {
+  const decisions = (context['decisions'] as unknown[]).map((decision) => {
     const { input, output, reason, ...rest } = fieldsOf(decision, 'decisions');
-    const { remembered } = rest;
     const given = output === undefined ? input : output;
     const isInside = String(rest['callId']).slice(ofAgent).includes('-');
     return {
       ...rest,
       ...(given === undefined ? {} : { digest: digest(canonicalJson(given)) }),
       ...(isInside ? { input, output, reason } : {}),
-      ...(isPlainObject(remembered) && typeof remembered['input'] === 'string'
-        ? { remembered: { input: digest(remembered['input']) } }
-        : {}),
     };
   });
   return { ...context, decisions };
@@ -36,7 +41,7 @@ const see = (src: unknown, given: unknown, path: string): Seen => {
   return {
     src: String(src),
     value: value as StateValue,
-    context: withDigests(context),
+    context: contextOf(context),
     children: Object.fromEntries(
       Object.entries(fieldsOf(children, `${path}.children`)).map(([id, child]) => {
         const at = `${path}.children.${id}`;
@@ -54,5 +59,5 @@ export const fromSnapshots = ({ snapshot, ...document }: Fields): Fields => {
   const seen = see('agent', snapshot, 'snapshot');
   const { sessionId, messages } = fieldsOf(seen.context, 'snapshot.context');
   if (!Array.isArray(messages)) throw new TypeError('"snapshot.context.messages" are not an array');
-  return { ...document, machineVersion: 2, sessionId, messages: messagesOf(seen), state: writeAgent(seen) };
+  return { ...document, machineVersion: 3, sessionId, messages: messagesOf(seen), state: writeAgent(seen) };
 };

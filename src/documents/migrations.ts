@@ -1,12 +1,13 @@
 import { AgentError } from '../errors.ts';
-import { isPlainObject } from '../messages/json.ts';
+import { fromRepeats } from './from-repeats.ts';
 import { fromSnapshots } from './from-snapshots.ts';
 
 type Fields = Record<string, unknown>;
 
-/** From each version of what is stored to the next. A migration is never changed again; fixtures of its version are kept with the tests. */
+/** From each version of what is stored to a later one, which it names. Fixtures of each version are kept with the tests. */
 const migrations: Readonly<Record<number, (document: Fields) => Fields>> = {
   1: fromSnapshots,
+  2: fromRepeats,
 };
 
 /** A document of any older version as one of this version. */
@@ -21,15 +22,14 @@ export const migrated = (document: Fields, version: number, invalid: (what: stri
     );
   }
   let current = document;
-  for (let step = written; step < version; step += 1) {
+  for (let step = written; step < version; step = Number(current['machineVersion'])) {
     try {
-      current = migrations[step]?.(current) ?? current;
+      current = migrations[step]?.(current) ?? {};
     } catch (error) {
       throw invalid(
-        `it cannot be brought from machineVersion ${step} to ${step + 1}: ${error instanceof Error ? error.message : String(error)}`,
+        `it cannot be brought from machineVersion ${step} to ${version}: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
-    if (!isPlainObject(current)) throw invalid('it is not an object');
   }
   return current;
 };

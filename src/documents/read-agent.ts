@@ -4,6 +4,7 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import { resultOf } from '../machines/turn-result.ts';
+import type { CallSpec } from '../tools/call.ts';
 import { stateNames } from './check-states.ts';
 import { callSpecs, likelyCall } from './derived.ts';
 import { readCallContext } from './read-call-context.ts';
@@ -108,17 +109,15 @@ const callIn = (round: Round | null, callId: string, path: string): CallRecord =
 
 const readInside = (
   chart: AnyStateMachine,
-  { callId, tool }: CallRecord,
-  agent: StoredCall['agent'] & {},
-  given: { sessionId: string; input: unknown },
+  { callId, tool, input }: CallSpec,
+  stored: StoredCall['agent'] & {},
+  above: AgentContext,
   path: string,
-): AgentSnapshot =>
-  readAgent(
-    chartOf(chart, `agent:${tool}`, `the tool "${tool}" of call ${callId}`),
-    agent,
-    withinCall(callId, agent, given),
-    `${path}.calls.${callId}.agent`,
-  );
+): AgentSnapshot => {
+  const { agent, known } = withinCall(stored, { callId, input }, above);
+  const inside = chartOf(chart, `agent:${tool}`, `the tool "${tool}" of call ${callId}`);
+  return readAgent(inside, agent, known, `${path}.calls.${callId}.agent`);
+};
 
 /**
  * Throws where the parts do not fit each other: `Misfit`, or `incompatible-document` where they are of another agent. What each part says
@@ -146,9 +145,9 @@ export const readAgent = (
     checkState(chart, call.state, `${path}.calls.${callId}.state`);
     const spec = specs?.get(callId);
     if (spec === undefined) throw new Misfit(`"${path}.calls.${callId}" is not in the reply of its round`);
-    const given = { sessionId, input: spec.input };
-    const inside = call.agent === undefined ? undefined : readInside(chart, record, call.agent, given, path);
-    children[callId] = readCall(chart, call, likelyCall(record, spec, sessionId), inside, `${path}.calls.${callId}`);
+    const inside = call.agent === undefined ? undefined : readInside(chart, spec, call.agent, context, path);
+    const likely = likelyCall(record, spec, { sessionId, stopping: turn.stopping });
+    children[callId] = readCall(chart, call, likely, inside, `${path}.calls.${callId}`);
   }
   const isClosed = stored.state === 'closed';
   return {

@@ -1,7 +1,9 @@
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import { isPlainObject } from '../messages/json.ts';
+import type { CallNeeds } from '../tools/call.ts';
 import { applied } from './change.ts';
 import { likelyWaiting, withOwn } from './derived.ts';
+import { withHashes, withWaitingHash, withoutHashes, withoutWaitingHash } from './input-hashes.ts';
 
 const readKey = (change: Readonly<Record<string, unknown>>, key: string, likely: unknown): unknown => {
   if (!Object.hasOwn(change, key)) return likely;
@@ -17,15 +19,13 @@ export const readCallContext = (change: unknown, likely: ToolCallContext): ToolC
   const { call } = likely;
   const base = (key: string, fallback: unknown): unknown => (Object.hasOwn(change, key) ? fallback : undefined);
   const phase = readKey(change, 'phase', likely.phase) as ToolCallContext['phase'];
-  const waiting = readKey(
-    change,
-    'waiting',
-    likely.waiting ?? base('waiting', likelyWaiting(call)),
-  ) as ToolCallContext['waiting'];
+  const waited = likely.waiting ?? (base('waiting', likelyWaiting(call)) as CallNeeds | undefined);
+  const marked = readKey(change, 'waiting', waited && withoutWaitingHash(waited, call.input)) as CallNeeds | undefined;
+  const waiting = isPlainObject(marked) ? withWaitingHash(marked, call.input) : marked;
   const edited = readKey(
     change,
     'edited',
     likely.edited ?? base('edited', waiting?.input ?? call.input),
   ) as ToolCallContext['edited'];
-  return applied(withOwn(likely, { phase, waiting, edited }), change) as ToolCallContext;
+  return withHashes(applied(withoutHashes(withOwn(likely, { phase, waiting, edited })), change) as ToolCallContext);
 };

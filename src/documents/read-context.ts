@@ -1,79 +1,123 @@
 import type { AgentContext } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import { isPlainObject } from '../messages/json.ts';
-import type { CallResult } from '../tools/call.ts';
+import type { Turn } from '../machines/turn.ts';
+import type { CallNeeds, CallResult, CallSpec } from '../tools/call.ts';
 import { applied } from './change.ts';
-import { askedInputs, likelyNested, likelyOutput, likelyResults } from './derived.ts';
+import { type StoredDecision, readDecisions, readInside as decisionsInside } from './decisions.ts';
+import { askedInputs, likelyNested, likelyOutput, likelyResults, likelyStopping } from './derived.ts';
+import { readOutcome } from './error-limit.ts';
+import { withErrorText } from './error-text.ts';
+import { withWaitingHash } from './input-hashes.ts';
 import { withPrompt } from './prompt.ts';
+import { type Referring, readSaidInside } from './said-inside.ts';
 import type { StoredAgent, StoredCall } from './stored-agent.ts';
 
 /** What an agent knows beside what is stored as its state. */
 export type Known = Pick<AgentContext, 'sessionId' | 'messages'> & Partial<AgentContext>;
 
-/** What a call gives to the agent inside it. */
+/** What a call gives to the agent inside it, and what of its own state follows from the agent above. */
 export const withinCall = (
-  callId: string,
-  { messages }: StoredCall['agent'] & {},
-  { sessionId, input }: { sessionId: string; input: unknown },
-): Known => ({
-  sessionId: `${sessionId}/${callId}`,
-  callPrefix: `${callId}-`,
-  singleTurn: true,
-  messages: withPrompt(messages, input),
-});
-
-const withErrorText = (result: CallResult): CallResult => {
-  if (!isPlainObject(result) || !isPlainObject(result.output)) return result;
-  const { output, error } = result as CallResult & { error?: { length?: unknown } };
-  if (output.type !== 'error-text' || typeof error?.length !== 'number') return result;
-  const { length, ...rest } = error;
-  return { ...result, error: { ...rest, message: output.value.slice(-Number(length)) } };
+  { messages, ...agent }: StoredCall['agent'] & {},
+  { callId, input }: Pick<CallSpec, 'callId' | 'input'>,
+  { sessionId, decisions, turn }: Pick<AgentContext, 'sessionId' | 'decisions' | 'turn'>,
+): { agent: StoredAgent; known: Known } => {
+  const { context } = agent;
+  const inside = context['turn'] as Turn;
+  return {
+    agent: {
+      ...agent,
+      context: {
+        ...context,
+        decisions: decisionsInside(context['decisions'], decisions, callId),
+        ...(inside.stopping === undefined
+          ? {}
+          : { turn: { ...inside, stopping: applied(likelyStopping(turn.stopping), inside.stopping) } }),
+      },
+    },
+    known: {
+      sessionId: `${sessionId}/${callId}`,
+      callPrefix: `${callId}-`,
+      singleTurn: true,
+      messages: withPrompt(messages, input),
+    },
+  };
 };
+
+const toldBy = (result: CallResult): CallResult =>
+  isPlainObject(result) && isPlainObject(result.error)
+    ? { ...result, error: withErrorText(result.error, result.output) }
+    : result;
+
+const readWaiting = (waiting: CallNeeds, asked: unknown): CallNeeds =>
+  isPlainObject(waiting)
+    ? withWaitingHash(
+        waiting.input === undefined ? waiting : { ...waiting, input: applied(asked, waiting.input) },
+        asked,
+      )
+    : waiting;
 
 const readRecord = (record: CallRecord, asked: unknown, inside: AgentContext | undefined): CallRecord => {
   const { nested, waiting, result } = record;
-  const told = result === undefined ? undefined : withErrorText(result);
-  if (nested === undefined && waiting?.input === undefined && told === result) return record;
+  const told = result === undefined ? undefined : toldBy(result);
+  if (nested === undefined && waiting === undefined && told === result) return record;
   return {
     ...record,
     ...(told === undefined ? {} : { result: told }),
     ...(nested === undefined ? {} : { nested: applied(likelyNested(inside), nested) as CallRecord['nested'] & {} }),
-    ...(waiting?.input === undefined ? {} : { waiting: { ...waiting, input: applied(asked, waiting.input) } }),
+    ...(waiting === undefined ? {} : { waiting: readWaiting(waiting, asked) }),
   };
 };
 
-const readRound = (round: Round, calls: StoredAgent['calls'] & {}, sessionId: string): Round => {
+const readRound = (round: Round, calls: StoredAgent['calls'] & {}, above: AgentContext): Round => {
   const asked = askedInputs(round);
   return {
     ...round,
     calls: round.calls.map((record) => {
       const { callId } = record;
       const agent = Object.hasOwn(calls, callId) ? calls[callId]?.agent : undefined;
-      const given = { sessionId, input: asked.get(callId) };
-      const inside = agent === undefined ? undefined : readContext(agent, withinCall(callId, agent, given));
+      const inside = agent === undefined ? undefined : insideOf(agent, { callId, input: asked.get(callId) }, above);
       return readRecord(record, asked.get(callId), inside);
     }),
   };
 };
 
+const insideOf = (...given: Parameters<typeof withinCall>): AgentContext => {
+  const { agent, known } = withinCall(...given);
+  return readContext(agent, known);
+};
+
 /** All that an agent knows, from its stored state. Throws where the parts do not fit each other. */
 export const readContext = (stored: StoredAgent, known: Known): AgentContext => {
   const context = { ...stored.context, ...known } as AgentContext;
-  const { lastRound, turn, round, messages, sessionId } = context;
+  const { lastRound, turn, round, messages } = context;
+  const decisions = readDecisions(
+    readSaidInside(context.decisions as readonly Referring<StoredDecision>[], stored.calls ?? {}),
+  );
+  const outcome = readOutcome(turn, messages);
   const results = lastRound.length === 0 ? undefined : likelyResults(messages);
   return {
     ...context,
-    round: round === null ? null : readRound(round, stored.calls ?? {}, sessionId),
+    decisions,
+    round: round === null ? null : readRound(round, stored.calls ?? {}, { ...context, decisions }),
     ...(results === undefined
       ? {}
       : {
           lastRound: lastRound.map((record) => ({
             ...record,
-            result: withErrorText(applied(results.get(record.callId) ?? null, record.result) as CallResult),
+            result: toldBy(applied(results.get(record.callId) ?? null, record.result) as CallResult),
           })),
         }),
-    ...(turn.output === undefined
+    ...(turn.output === undefined && outcome === turn.outcome
       ? {}
-      : { turn: { ...turn, output: applied(likelyOutput(turn, messages), turn.output) as typeof turn.output & {} } }),
+      : {
+          turn: {
+            ...turn,
+            ...(outcome === undefined ? {} : { outcome }),
+            ...(turn.output === undefined
+              ? {}
+              : { output: applied(likelyOutput(turn, messages), turn.output) as typeof turn.output & {} }),
+          },
+        }),
   };
 };

@@ -3,10 +3,24 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import type { Message } from '../messages/message.ts';
-import type { CallResult } from '../tools/call.ts';
+import type { CallResult, CallSpec } from '../tools/call.ts';
 import { type Change, difference } from './change.ts';
-import { askedInputs, callSpecs, likelyCall, likelyNested, likelyOutput, likelyResults, withOwn } from './derived.ts';
+import { writeDecisions, writeInside as decisionsInside } from './decisions.ts';
+import {
+  askedInputs,
+  callSpecs,
+  likelyCall,
+  likelyNested,
+  likelyOutput,
+  likelyResults,
+  likelyStopping,
+  withOwn,
+} from './derived.ts';
+import { writeOutcome } from './error-limit.ts';
+import { withoutErrorText } from './error-text.ts';
+import { withoutHashes, withoutWaitingHash } from './input-hashes.ts';
 import { withoutPrompt } from './prompt.ts';
+import { writeSaidInside } from './said-inside.ts';
 import type { StoredAgent, StoredCall } from './stored-agent.ts';
 
 /** An actor as it is looked at here: one that lives, or what XState had persisted of one. */
@@ -54,27 +68,28 @@ const knownOf = ({ children }: Seen): { known?: Record<string, unknown> } => {
 
 const insideOf = (call: Seen | undefined): Seen | undefined => call?.children['agent'];
 
-/** With `detailedErrors` the model reads what was thrown: its words are kept there alone, and here how many they are. */
-const withoutErrorText = (result: CallResult): unknown => {
-  const { output, error } = result;
-  if (output.type !== 'error-text' || error === undefined || error.message === '') return result;
-  if (!output.value.endsWith(error.message)) return result;
-  return { ...result, error: { ...error, message: '', length: error.message.length } };
+const toldBy = (result: CallResult): CallResult => {
+  const { error, output } = result;
+  const told = error === undefined ? undefined : withoutErrorText(error, output);
+  return told === undefined || told === error ? result : { ...result, error: told };
 };
 
 const writeRecord = (record: CallRecord, asked: unknown, inside: Seen | undefined): unknown => {
   const { nested, waiting, result } = record;
-  const told = result === undefined ? undefined : withoutErrorText(result);
-  if (nested === undefined && waiting?.input === undefined && told === result) return record;
+  const told = result === undefined ? undefined : toldBy(result);
+  const needs = waiting === undefined ? undefined : withoutWaitingHash(waiting, asked);
+  if (nested === undefined && needs?.input === undefined && needs === waiting && told === result) return record;
   return {
     ...record,
     ...(told === undefined ? {} : { result: told }),
     ...(nested === undefined
       ? {}
       : { nested: orEqual(difference(likelyNested(inside?.context as AgentContext | undefined), nested)) }),
-    ...(waiting?.input === undefined
+    ...(needs === undefined
       ? {}
-      : { waiting: { ...waiting, input: orEqual(difference(asked, waiting.input)) } }),
+      : {
+          waiting: needs.input === undefined ? needs : { ...needs, input: orEqual(difference(asked, needs.input)) },
+        }),
   };
 };
 
@@ -90,12 +105,15 @@ const writeRound = (round: Round, calls: Readonly<Record<string, Seen>>): unknow
 const writeContext = (
   { messages, sessionId: _id, ...context }: AgentContext,
   { children }: Seen,
+  calls: Record<string, StoredCall>,
 ): Record<string, unknown> => {
-  const { round, lastRound, turn } = context;
+  const { round, lastRound, turn, decisions } = context;
+  const outcome = writeOutcome(turn, messages);
   const results = lastRound.length === 0 ? undefined : likelyResults(messages);
   return {
     ...context,
     round: round === null ? null : writeRound(round, children),
+    decisions: writeSaidInside(writeDecisions(decisions), calls),
     ...(results === undefined
       ? {}
       : {
@@ -104,28 +122,61 @@ const writeContext = (
             result: orEqual(
               difference(
                 results.get(record.callId) ?? null,
-                record.result === undefined ? null : withoutErrorText(record.result),
+                record.result === undefined ? null : toldBy(record.result),
               ),
             ),
           })),
         }),
-    ...(turn.output === undefined
+    ...(turn.output === undefined && outcome === turn.outcome
       ? {}
-      : { turn: { ...turn, output: orEqual(difference(likelyOutput(turn, messages), turn.output)) } }),
+      : {
+          turn: {
+            ...turn,
+            outcome,
+            ...(turn.output === undefined
+              ? {}
+              : { output: orEqual(difference(likelyOutput(turn, messages), turn.output)) }),
+          },
+        }),
   };
 };
 
-const writeCall = (call: Seen, likely: ToolCallContext): StoredCall => {
-  const context = difference(withOwn(likely, call.context as ToolCallContext), call.context);
+/** An agent inside a call, without what its call and the agent above give it. */
+const writeInside = (
+  seen: Seen,
+  { decisions, turn }: AgentContext,
+  { callId, input }: CallSpec,
+): StoredCall['agent'] => {
+  const { context: own, ...written } = writeAgent(seen);
+  const inside = seen.context as AgentContext;
+  const { stopping } = inside.turn;
+  const { callPrefix: _prefix, singleTurn: _single, ...context } = own;
+  return {
+    ...written,
+    context: {
+      ...context,
+      decisions: decisionsInside(inside.decisions, decisions, callId),
+      ...(stopping === undefined
+        ? {}
+        : {
+            turn: {
+              ...(context['turn'] as object),
+              stopping: orEqual(difference(likelyStopping(turn.stopping), stopping)),
+            },
+          }),
+    },
+    messages: withoutPrompt(messagesOf(seen), input),
+  };
+};
+
+const writeCall = (call: Seen, likely: ToolCallContext, above: AgentContext): StoredCall => {
+  const own = call.context as ToolCallContext;
+  const context = difference(withoutHashes(withOwn(likely, own)), withoutHashes(own));
   const inside = insideOf(call);
-  const written = inside === undefined ? undefined : writeAgent(inside);
-  const { callPrefix: _prefix, singleTurn: _single, ...rest } = written?.context ?? {};
   return {
     state: call.value,
     ...(context === undefined ? {} : { context }),
-    ...(inside === undefined || written === undefined
-      ? {}
-      : { agent: { ...written, context: rest, messages: withoutPrompt(messagesOf(inside), likely.call.input) } }),
+    ...(inside === undefined ? {} : { agent: writeInside(inside, above, likely.call) as StoredCall['agent'] & {} }),
     ...knownOf(call),
   };
 };
@@ -137,18 +188,21 @@ export const writeAgent = (seen: Seen): StoredAgent => {
   const context = seen.context as AgentContext;
   const { round, turn, sessionId } = context;
   const specs = round === null ? undefined : callSpecs(round, turn);
-  const calls = (round?.calls ?? []).flatMap((record): [string, StoredCall][] => {
+  const written = (round?.calls ?? []).flatMap((record): [string, StoredCall][] => {
     const call = seen.children[record.callId];
     const spec = specs?.get(record.callId);
     if (call === undefined || spec === undefined) return [];
-    return [[record.callId, writeCall(call, likelyCall(record, spec, sessionId))]];
+    return [
+      [record.callId, writeCall(call, likelyCall(record, spec, { sessionId, stopping: turn.stopping }), context)],
+    ];
   });
+  const calls = Object.fromEntries(written);
   const deadline = (seen.children['deadline']?.input as { at?: unknown } | undefined)?.at;
   return {
     state: seen.value,
-    context: writeContext(context, seen),
+    context: writeContext(context, seen, calls),
     ...(typeof deadline === 'number' ? { deadline } : {}),
-    ...(calls.length === 0 ? {} : { calls: Object.fromEntries(calls) }),
+    ...(written.length === 0 ? {} : { calls }),
     ...knownOf(seen),
   };
 };

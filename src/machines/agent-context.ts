@@ -9,6 +9,7 @@ import { type Message, type UserMessage } from '../messages/message.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { FinishReason, ModelReply } from '../models/chat-model.ts';
+import { inputHash } from '../tools/input-hash.ts';
 import { digest } from './digest.ts';
 import { isWellFormed } from './outside-event.ts';
 import { type CallRecord, type Round, pendingOf } from './round.ts';
@@ -47,13 +48,6 @@ export interface ModelCall {
   purpose?: 'compaction';
 }
 
-/** A decision that holds for later calls of a tool (R28); `input` is canonical JSON, absent for all arguments. */
-export interface Remembered {
-  tool: string;
-  input?: string;
-  verdict: 'approve' | 'reject';
-}
-
 /** Who decided what, and when (R31). What was said with it is in the history: it is not kept a second time. */
 export interface Decision {
   callId: string;
@@ -71,8 +65,10 @@ export interface Decision {
   input?: JsonValue;
   output?: JsonValue;
   reason?: string;
-  /** It holds for later calls; `input` is the digest of that in `Remembered`. */
-  remembered?: { input?: string };
+  /** It holds for later calls (R28): of the tool, or of the tool with exactly the arguments that were decided on. */
+  remembered?: 'tool' | 'input';
+  /** SHA-256 of the edited arguments, where they hold for later calls: `inputHash` is of those that they took the place of. */
+  editHash?: string;
 }
 
 /** All that a session knows: plain JSON. `messages` is at every moment a history that a provider accepts (R6). */
@@ -92,7 +88,6 @@ export interface AgentContext {
   turn: Turn;
   usage: Usage;
   modelCalls: ModelCall[];
-  remembered: Remembered[];
   decisions: Decision[];
   singleTurn: boolean;
   /** Before the ids of this session's calls; '' but for an agent inside a call. */
@@ -161,7 +156,6 @@ export const initialAgent = (input: AgentInput | undefined, newId: () => string)
     turn: noTurn,
     usage: {},
     modelCalls: [],
-    remembered: [],
     decisions: [],
     singleTurn: input?.singleTurn ?? false,
     callPrefix: input?.insideCall === undefined ? '' : `${input.insideCall}-`,
@@ -200,20 +194,6 @@ export const enqueue = (
   };
 };
 
-/** Remembers a decision for later calls, in place of an older one for the same tool and arguments. */
-export const remember = (context: AgentContext, entry: Remembered): Remembered[] => [
-  ...context.remembered.filter(({ tool, input }) => tool !== entry.tool || input !== entry.input),
-  entry,
-];
-
-/** What the session remembers for a call; a decision on exactly these arguments beats one on the tool. */
-export const recall = (context: AgentContext, tool: string, input: unknown): Remembered['verdict'] | undefined => {
-  const ofTool = context.remembered.filter((entry) => entry.tool === tool);
-  if (ofTool.length === 0) return undefined;
-  const text = canonicalJson(input);
-  return (ofTool.find((entry) => entry.input === text) ?? ofTool.find((entry) => entry.input === undefined))?.verdict;
-};
-
 const decisions = {
   'approval.granted': 'approved',
   'approval.rejected': 'rejected',
@@ -238,55 +218,34 @@ const saidWith = (event: DecisionEvent, isInside: boolean): Partial<Decision> =>
   }
 };
 
-/** Keeps who decided what (R31), and what is to hold for later calls (R28). */
+/** What is to hold for later calls (R28). An agent inside a call remembers for itself. */
+const rememberedOf = (event: DecisionEvent, isInside: boolean): Partial<Decision> => {
+  if (event.type === 'call.result' || event.remember === undefined || isInside) return {};
+  const { remember: remembered } = event;
+  if (event.type === 'approval.rejected' || event.input === undefined || remembered === 'tool') return { remembered };
+  return { remembered, editHash: inputHash(event.input) };
+};
+
+/** Keeps who decided what (R31). */
 export const logDecision = (context: AgentContext, event: DecisionEvent, at: number): Partial<AgentContext> => {
   const call = pendingOf(context).find(({ callId }) => callId === event.callId);
   if (call === undefined) return {};
-  const { tool } = call;
+  const isInside = call.path.length > 0;
   const entry: Decision = {
     callId: event.callId,
-    tool,
+    tool: call.tool,
     decision: decisionOf(event),
     at,
     inputHash: call.inputHash,
     ...(event.by === undefined ? {} : { by: event.by }),
-    ...saidWith(event, call.path.length > 0),
+    ...saidWith(event, isInside),
+    ...rememberedOf(event, isInside),
   };
-  // An agent inside a call remembers for itself.
-  if (event.type === 'call.result' || event.remember === undefined || call.path.length > 0) {
-    return { decisions: [...context.decisions, entry] };
-  }
-  const verdict = event.type === 'approval.granted' ? 'approve' : 'reject';
-  // An edit is what was approved; the arguments that it replaced are not.
-  const edit = event.type === 'approval.granted' ? event.input : undefined;
-  if (event.remember === 'tool') {
-    return {
-      decisions: [...context.decisions, { ...entry, remembered: {} }],
-      remembered: remember(context, { tool, verdict }),
-    };
-  }
-  const input = canonicalJson(edit === undefined ? call.input : edit);
-  return {
-    decisions: [...context.decisions, { ...entry, remembered: { input: digest(input) } }],
-    remembered: remember(context, { tool, input, verdict }),
-  };
+  return { decisions: [...context.decisions, entry] };
 };
 
 /** Takes back the last decision on a call, with what it made the session remember. */
 export const withdrawDecision = (context: AgentContext, callId: string): Partial<AgentContext> => {
   const at = context.decisions.findLastIndex((each) => each.callId === callId);
-  const taken = context.decisions[at];
-  if (taken === undefined) return {};
-  const { remembered } = taken;
-  return {
-    decisions: context.decisions.toSpliced(at, 1),
-    ...(remembered === undefined
-      ? {}
-      : {
-          remembered: context.remembered.filter(
-            ({ tool, input }) =>
-              tool !== taken.tool || (input === undefined ? undefined : digest(input)) !== remembered.input,
-          ),
-        }),
-  };
+  return at === -1 ? {} : { decisions: context.decisions.toSpliced(at, 1) };
 };

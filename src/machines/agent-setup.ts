@@ -222,9 +222,12 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       stopCalls: enqueueActions(
         ({ context, enqueue }, { reason, limit }: { reason?: string | undefined; limit?: LimitName }) => {
           const why = reason === undefined ? {} : { reason };
-          enqueue.assign({
-            turn: { ...context.turn, stopping: { ...why, ...(limit === undefined ? {} : { limit }) } },
-          });
+          // The first wish to stop is the one that holds; a person's goes before a limit.
+          const { stopping } = context.turn;
+          if (stopping === undefined || stopping.limit !== undefined)
+            enqueue.assign({
+              turn: { ...context.turn, stopping: { ...why, ...(limit === undefined ? {} : { limit }) } },
+            });
           for (const id of openCalls(context)) enqueue.sendTo(id, { type: 'call.stop', ...why });
         },
       ),

@@ -7,7 +7,13 @@ import type { AgentRules } from './rules.ts';
 import { type Step, changeTurn } from './step.ts';
 import { type CallError, type Outcome, freshRequest } from './turn.ts';
 
-export const endTurn = (context: AgentContext, outcome: Outcome): Step => changeTurn(context, { outcome });
+/** What it ended by is said by the outcome: nothing is stopping any more. */
+export const endTurn = (
+  { turn: { stopping: _over, ...turn } }: AgentContext,
+  outcome: Outcome,
+): Pick<AgentContext, 'turn'> => ({
+  turn: { ...turn, outcome },
+});
 
 export const endRefused = (context: AgentContext): Step => {
   const reply = context.reply;
@@ -28,11 +34,12 @@ export const failure = (
   code: AgentErrorCode,
   error: ErrorData,
   errors?: CallError[],
-): Pick<AgentContext, 'turn'> =>
-  changeTurn(context, {
-    outcome: { type: 'failed', code, error, ...(errors === undefined ? {} : { errors }) },
+): Pick<AgentContext, 'turn'> => ({
+  turn: {
+    ...endTurn(context, { type: 'failed', code, error, ...(errors === undefined ? {} : { errors }) }).turn,
     request: freshRequest,
-  });
+  },
+});
 
 const codeOf = ({ store, overflow, code }: ModelFailure): AgentErrorCode => {
   if (store === true) return 'store-error';
@@ -48,6 +55,13 @@ export const failByModel = (context: AgentContext, rules: AgentRules): Step => {
   return { failure: null, ...failure(context, codeOf(error), { ...data, message }) };
 };
 
+/** What is told of so many failing rounds; the errors are those of the last one. */
+export const errorLimit = (rounds: number, errors: readonly CallError[]): ErrorData => {
+  const list =
+    errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ') || 'the answer did not fit its schema';
+  return { name: 'ErrorLimit', message: `${rounds} rounds in a row had errors; the last: ${list}` };
+};
+
 /** R20: all errors of the last round, in call order. */
 export const failByErrors = (context: AgentContext): Step => {
   const errors: CallError[] = [];
@@ -56,8 +70,5 @@ export const failByErrors = (context: AgentContext): Step => {
     const text = result.output.type === 'error-text' ? result.output.value : result.status;
     errors.push({ ...(result.error ?? { name: 'Error', message: text }), callId, tool });
   }
-  const list =
-    errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ') || 'the answer did not fit its schema';
-  const message = `${context.turn.consecutiveErrors} rounds in a row had errors; the last: ${list}`;
-  return failure(context, 'error-limit', { name: 'ErrorLimit', message }, errors);
+  return failure(context, 'error-limit', errorLimit(context.turn.consecutiveErrors, errors), errors);
 };

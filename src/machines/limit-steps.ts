@@ -2,7 +2,7 @@ import type { AgentErrorCode } from '../errors.ts';
 import { callsOf } from '../messages/message.ts';
 import type { ModelReply } from '../models/chat-model.ts';
 import type { AgentContext } from './agent-context.ts';
-import { failure } from './ending-steps.ts';
+import { endTurn, failure } from './ending-steps.ts';
 import { keepAnswer } from './reply-steps.ts';
 import { settleUnrun } from './round-steps.ts';
 import type { AgentRules } from './rules.ts';
@@ -39,7 +39,7 @@ const limitCodes = {
 export const endAtLimit = (context: AgentContext, limit: LimitName, rules: AgentRules): Pick<AgentContext, 'turn'> =>
   limitsOf(context.turn, rules.limits).onLimit === 'fail'
     ? failure(context, limitCodes[limit], { name: 'LimitReached', message: `the turn reached its limit: ${limit}` })
-    : changeTurn(context, { outcome: { type: 'limit', limit } });
+    : endTurn(context, { type: 'limit', limit });
 
 /** Which limit a round of this reply would break, before any of it runs (R22). */
 export const brokenLimit = (context: AgentContext, reply: ModelReply, rules: AgentRules): LimitName | undefined => {

@@ -5,6 +5,7 @@ import type { ModelReply } from '../models/chat-model.ts';
 import { type CallResult, refOf, textResult } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
 import { failure } from './ending-steps.ts';
+import { isRemembered } from './remembered.ts';
 import { roundKey } from './round-key.ts';
 import { type Round, hasFailed, messagesOf, openRound, runCalls, settleOpen, startableAtOnce } from './round.ts';
 import type { AgentRules } from './rules.ts';
@@ -20,11 +21,10 @@ export const beginRound = (
     changes: context.turn.toolChanges,
     prefix: context.callPrefix,
   });
-  const isRemembered = (tool: string): boolean => context.remembered.some((entry) => entry.tool === tool);
   const canStart =
     finishReason !== 'length' && finishReason !== 'content-filter' && context.turn.finalizing === undefined;
   const atOnce = canStart
-    ? startableAtOnce(opened, rules, (call) => !rules.needsCheck(call) && !isRemembered(call.tool))
+    ? startableAtOnce(opened, rules, (call) => !rules.needsCheck(call) && !isRemembered(context, call.tool))
     : [];
   const round = runCalls(opened, atOnce);
   const toolCalls = context.turn.toolCalls + round.calls.length;

@@ -1,7 +1,7 @@
 import { errorData } from '../errors.ts';
 import type { CheckOutcome } from '../actors/check.ts';
 import type { ToolOutcome } from '../actors/tool.ts';
-import type { JsonValue } from '../messages/json.ts';
+import { type JsonValue, canonicalJson } from '../messages/json.ts';
 import type { Usage } from '../messages/usage.ts';
 import {
   type CallNeeds,
@@ -39,9 +39,9 @@ export interface ToolCallContext {
   edited?: JsonValue | undefined;
   attempt: number;
   retryAt?: number;
-  waiting?: CallNeeds;
+  waiting?: CallNeeds | undefined;
   nested?: NestedState;
-  stopping?: { reason?: string };
+  stopping?: { reason?: string } | undefined;
   result?: CallResult;
 }
 
@@ -148,6 +148,18 @@ export const askFor = (
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   return { input: input ?? context.call.input, isChecked, inputHash, isDecided: false, waiting };
+};
+
+/** What is settled waits for nobody, and its edit is all that is kept of what ran in place of what the model gave. */
+export const enter = ({ edited }: ToolCallContext, phase: CallPhase): Partial<ToolCallContext> =>
+  phase === 'settled'
+    ? { phase, waiting: undefined, stopping: undefined, ...(edited === undefined ? {} : { input: edited }) }
+    : { phase };
+
+/** Puts the call before the application, with the arguments as they were checked, or edited. */
+export const needResult = ({ call, input, inputHash }: ToolCallContext): Partial<ToolCallContext> => {
+  const isAsGiven = canonicalJson(input) === canonicalJson(call.input);
+  return { waiting: { needs: 'result', inputHash, ...(isAsGiven ? {} : { input }) } };
 };
 
 export const takeEdit = (event: ApprovalGranted): Partial<ToolCallContext> =>

@@ -27,6 +27,8 @@ import {
   answer,
   askAgent,
   askFor,
+  enter,
+  needResult,
   planRetry,
   reject,
   report,
@@ -123,9 +125,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         takeEdit: assign((_, event: ApprovalGranted) => takeEdit(event)),
         reject: assign((_, by: { reason?: string | undefined; by?: string | undefined }) => reject(by)),
         answer: assign(({ context }, event: { output: unknown; by?: string }) => answer(context, event, rules)),
-        needResult: assign(({ context }) => ({
-          waiting: { needs: 'result' as const, inputHash: context.inputHash },
-        })),
+        needResult: assign(({ context }) => needResult(context)),
         start: assign(({ context }) => ({ phase: 'running' as const, mayStart: false, attempt: context.attempt + 1 })),
         planRetry: assign(({ context }) => planRetry(context, rules)),
         takeResult: assign(({ context }, outcome: ToolOutcome) =>
@@ -137,7 +137,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         abandon: assign(({ context, self }, { status }: { status: CallStatus }) =>
           abandon(context, status, usedInside(self)),
         ),
-        enter: assign((_, { phase }: Pick<ToolCallContext, 'phase'>) => ({ phase })),
+        enter: assign(({ context }, { phase }: Pick<ToolCallContext, 'phase'>) => enter(context, phase)),
         abortTool: sendTo('tool', { type: 'effect.abort' as const, reason: 'stopped' }),
         report: sendParent(({ context }): CallReported => report(context)),
       },

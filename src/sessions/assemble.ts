@@ -8,7 +8,8 @@ import { createStopLogic } from '../actors/stop-when.ts';
 import { createToolLogic } from '../actors/tool.ts';
 import { createWakeLogic } from '../actors/wake.ts';
 import { type AgentMachine, createAgentMachine } from '../machines/agent.ts';
-import { type AgentContext, recall } from '../machines/agent-context.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
+import { recall } from '../machines/remembered.ts';
 import { createToolCallMachine } from '../machines/tool-call.ts';
 import { wrapModel } from '../models/model-middleware.ts';
 import { wrapTools } from '../tools/tool-middleware.ts';
@@ -79,9 +80,9 @@ export const assemble = (options: AgentOptions): Assembly => {
       policy: options.approvals?.policy,
       messagesOf,
       namesFor: (call) => tools.names(agentAbove(call)?.turn.toolChanges ?? []),
-      remembered: (call, tool, input) => {
+      remembered: (call, tool, given) => {
         const context = agentAbove(call);
-        return context === undefined ? undefined : recall(context, tool, input);
+        return context === undefined ? undefined : recall(context, tool, given);
       },
     }),
     tool: createToolLogic({

@@ -212,10 +212,7 @@ export class ReplayPlayer {
     const decision = decisions.get(callId);
     const edit = decision?.edited === true ? editedInput(callId) : undefined;
     const { remembered } = decision ?? {};
-    const remember =
-      remembered === undefined
-        ? {}
-        : { remember: remembered.input === undefined ? ('tool' as const) : ('input' as const) };
+    const remember = remembered === undefined ? {} : { remember: remembered };
     switch (decision?.decision) {
       case 'approved':
         return this.session.approve(callId, {

@@ -266,7 +266,7 @@ describe('a damaged document', () => {
     ['backingOff', 'state.context.turn.request.retryAt', 1e300, 'state.context.turn.request.retryAt'],
     ['done', 'state.state', 'acting', '"state.context.round" is null'],
     ['done', 'state.context.decisions.0.tool', 3, 'state.context.decisions[0].tool'],
-    ['done', 'state.context.remembered.0.verdict', 'x', 'state.context.remembered[0].verdict'],
+    ['done', 'state.context.decisions.0.remembered', 'x', 'state.context.decisions[0].remembered'],
     ['done', 'state.context.turn.outcome', undefined, 'another outcome in "state.context.turn"'],
     ['done', 'messages.1.content', 3, 'messages[1].content'],
     ['nested', `${round}.calls.0.nested`, ['=', {}], `${round}.calls[0].nested.pending`],

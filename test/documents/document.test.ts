@@ -187,7 +187,6 @@ describe('a document that is not right', () => {
     ['rounds', 'many'],
     ['usage', 3],
     ['modelCalls', null],
-    ['remembered', null],
     ['decisions', 'none'],
   ])('with the context %s = %j', async (key, value) => {
     refused(await changed(`state.context.${key}`, value), 'invalid-document', `state\\.context\\.${key}`);
@@ -213,7 +212,7 @@ describe('a document that is not right', () => {
     refused(await changed(key, value), 'invalid-document', `"${key}"|document: messages`);
   });
 
-  test.each(['inbox', 'turn', 'round', 'lastRound', 'rounds', 'usage', 'modelCalls', 'remembered', 'decisions'])(
+  test.each(['inbox', 'turn', 'round', 'lastRound', 'rounds', 'usage', 'modelCalls', 'decisions'])(
     'without the context %s',
     async (key) => {
       refused(await changed(`state.context.${key}`), 'invalid-document', `state\\.context\\.${key}`);

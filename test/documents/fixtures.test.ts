@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { recall } from '../../src/machines/remembered.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { importSession } from '../../src/sessions/transfer.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
@@ -117,12 +118,46 @@ const goOn: Record<string, (session: Session, done: Done) => Promise<void>> = {
     expect(done).toEqual(['pay 5 EUR to Zoe']);
     expect(results(session.messages)).toEqual(['paid']);
   },
+  remembered: async (session) => {
+    const { decisions } = session.actor.getSnapshot().context;
+    const known = (to: string, amount: number) =>
+      recall({ decisions }, 'pay', { asked: { to, amount }, input: { to, amount, currency: 'EUR' } });
+    expect([known('Ann', 12), known('Bob', 2), known('Bob', 1), known('Ann', 2)]).toEqual([
+      'approve',
+      'approve',
+      undefined,
+      undefined,
+    ]);
+  },
+  stopping: async (session) => {
+    expect((await session.settled()).outcome).toEqual({ type: 'stopped', reason: 'it takes too long' });
+  },
+  'error-limit': async (session) => {
+    await expect(session.settled()).rejects.toMatchObject({
+      code: 'error-limit',
+      message: expect.stringContaining('name'),
+    });
+    expect(session.actor.getSnapshot().context.turn.outcome).toMatchObject({
+      errors: [{ callId: 'call_1_0', tool: 'look_up', message: results(session.messages)[0] }],
+    });
+  },
+  'nested-decided': async (session, done) => {
+    const [decision] = session.actor.getSnapshot().context.decisions;
+    expect(decision).toMatchObject({
+      by: 'boss',
+      input: { to: 'Zoe of number 17, Long Street in the Old Town', amount: 4 },
+    });
+    await session.reject('call_1_0-call_1_1');
+    expect((await session.settled()).text).toBe('end');
+    expect(done).toEqual(['pay 4 EUR to Zoe of number 17, Long Street in the Old Town']);
+    expect(session.actor.getSnapshot().context.decisions[0]).toEqual(decision);
+  },
   'decided-and-busy': async (session) => {
     expect((await session.settled()).text).toBe('end');
-    const { decisions, remembered } = session.actor.getSnapshot().context;
-    expect(decisions).toMatchObject([{ callId: 'call_1_0', by: 'boss', edited: true }]);
+    const { decisions } = session.actor.getSnapshot().context;
+    expect(decisions).toMatchObject([{ callId: 'call_1_0', by: 'boss', edited: true, remembered: 'tool' }]);
     expect(JSON.stringify(decisions)).not.toContain('Ann');
-    expect(remembered).toEqual([{ tool: 'pay', verdict: 'approve' }]);
+    expect(recall({ decisions }, 'pay', { asked: {}, input: {} })).toBe('approve');
     // The same decision once more is no other one.
     await session.approve('call_1_0', { input: { to: 'Ann', amount: 9, currency: 'EUR' } });
     await expect(
@@ -136,7 +171,7 @@ const goOn: Record<string, (session: Session, done: Done) => Promise<void>> = {
 /** Of work that was waiting for a time: the clock of the test has passed it. */
 const later = { now: () => 4e12, setTimeout: (run: () => void) => setTimeout(run, 0), clearTimeout: () => undefined };
 
-describe.each([1, 2])('documents of version %i', (version) => {
+describe.each([1, 2, 3])('documents of version %i', (version) => {
   test.each(names(version))('R38, R40: %s opens, says the same after every trip, and goes on', async (name) => {
     const clock = name === 'tool-backing-off' ? { clock: later } : {};
     const { session, done } = opened(version, name, { ...clock, idleTimeout: 1e6 });
@@ -147,25 +182,28 @@ describe.each([1, 2])('documents of version %i', (version) => {
   });
 });
 
-test('B134: documents of version 2 are written as they were: a change of the format needs a version and a migration', async () => {
-  expect(names(2)).toHaveLength(12);
-  for (const name of names(2)) {
+test('B134: documents of version 3 are written as they were: a change of the format needs a version and a migration', async () => {
+  expect(names(3)).toHaveLength(16);
+  for (const name of names(3)) {
     const never = () => new Promise<string>(() => undefined);
-    const { session } = opened(2, name, { answers: [never], inner: [never], isHeld: true });
-    expect(JSON.parse(JSON.stringify(session))).toEqual(JSON.parse(fixture(2, name)));
+    const { session } = opened(3, name, { answers: [never], inner: [never], isHeld: true });
+    expect(JSON.parse(JSON.stringify(session))).toEqual(JSON.parse(fixture(3, name)));
     await session[Symbol.asyncDispose]();
   }
 });
 
-test.each(names(1))('B134: %s of version 1 is the same after three trips in version 2', async (name) => {
-  const never = () => new Promise<string>(() => undefined);
-  const options = { answers: [never], inner: [never], isHeld: true };
-  const first = JSON.stringify(opened(1, name, options).session);
-  let text = first;
-  for (let trip = 0; trip < 3; trip += 1) text = JSON.stringify(fixtureAgent(options).restore(text));
-  expect(JSON.parse(text)).toEqual(JSON.parse(first));
-  expect(JSON.parse(text)).toMatchObject({ machineVersion: 2, sessionId: JSON.parse(first).sessionId });
-});
+test.each([1, 2].flatMap((version) => names(version).map((name) => [name, version] as const)))(
+  'B134: %s of version %i is the same after three trips in version 3',
+  async (name, version) => {
+    const never = () => new Promise<string>(() => undefined);
+    const options = { answers: [never], inner: [never], isHeld: true };
+    const first = JSON.stringify(opened(version, name, options).session);
+    let text = first;
+    for (let trip = 0; trip < 3; trip += 1) text = JSON.stringify(fixtureAgent(options).restore(text));
+    expect(JSON.parse(text)).toEqual(JSON.parse(first));
+    expect(JSON.parse(text)).toMatchObject({ machineVersion: 3, sessionId: JSON.parse(first).sessionId });
+  },
+);
 
 describe('a session whose tool is gone', () => {
   const without = (name: string) =>
@@ -175,7 +213,7 @@ describe('a session whose tool is gone', () => {
     ['running', 'slow', 'call_1_1'],
     ['tool-backing-off', 'flaky', 'call_1_0'],
   ])('%s: is refused by the name of the tool %s', (name, tool, callId) => {
-    expect(() => without(tool).restore(fixture(2, name))).toThrow(
+    expect(() => without(tool).restore(fixture(3, name))).toThrow(
       expect.objectContaining({
         code: 'incompatible-document',
         message: expect.stringMatching(new RegExp(`${callId} of the tool "${tool}"`)),
@@ -184,12 +222,12 @@ describe('a session whose tool is gone', () => {
   });
 
   test('also where it is an agent, or one of the tools of an agent', async () => {
-    expect(() => without('x').restore(fixture(2, 'nested'))).toThrow(
+    expect(() => without('x').restore(fixture(3, 'nested'))).toThrow(
       expect.objectContaining({ code: 'incompatible-document', message: expect.stringContaining('"clerk"') }),
     );
     const clerk = createAgent({ model: scriptedModel([]) }).asTool({ name: 'clerk' });
     const store = memoryStore();
-    await importSession(store, fixture(2, 'nested'));
+    await importSession(store, fixture(3, 'nested'));
     await expect(createAgent({ model: scriptedModel([]), tools: [clerk], store }).open('nested')).rejects.toMatchObject(
       {
         code: 'incompatible-document',
@@ -203,7 +241,7 @@ describe('a session whose tool is gone', () => {
     ['waiting-for-result', 'ask_user', 'call_1_0'],
   ])('%s: a store does not open it without %s until the call is rejected or answered', async (name, tool, callId) => {
     const store = memoryStore();
-    await importSession(store, fixture(2, name));
+    await importSession(store, fixture(3, name));
     const open = () =>
       createAgent({
         model: scriptedModel(['end']),
@@ -225,21 +263,21 @@ describe('a session whose tool is gone', () => {
       model: scriptedModel(['end']),
       tools: fixtureTools([]).filter(({ name }) => name !== 'pay'),
     });
-    const session = agent.restore(fixture(2, 'waiting'));
+    const session = agent.restore(fixture(3, 'waiting'));
     expect(session.pending).toMatchObject([{ callId: 'call_1_1', tool: 'pay' }]);
     await session.reject('call_1_1', { reason: 'no such tool any more' });
     expect((await session.settled()).text).toBe('end');
   });
 
   test('where the call is settled, or nothing is open, it opens', async () => {
-    expect(without('look_up').restore(fixture(2, 'waiting')).status).toBe('waiting');
-    expect(without('look_up').restore(fixture(2, 'answered')).status).toBe('settled');
+    expect(without('look_up').restore(fixture(3, 'waiting')).status).toBe('waiting');
+    expect(without('look_up').restore(fixture(3, 'answered')).status).toBe('settled');
   });
 
   test('opening it from a store leaves what the store has', async () => {
     const store = memoryStore();
     const agent = fixtureAgent({ store });
-    agent.restore(fixture(2, 'waiting'));
+    agent.restore(fixture(3, 'waiting'));
     await agent.close();
     const before = JSON.stringify(await store.read('waiting'));
     const other = createAgent({ model: scriptedModel([]), tools: [], store });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { isRemembered } from '../../src/machines/remembered.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { Session } from '../../src/sessions/session.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -198,9 +199,9 @@ inBothModes('approvals', (run) => {
     const edit = session.approve('call_1_0', { input: { amount: 'few' }, remember: 'tool' });
     await session.approve('call_1_1', { by: 'bob' });
     await expect(edit).rejects.toMatchObject({ code: 'invalid-input', message: expect.stringContaining('amount') });
-    const { decisions, remembered } = session.actor.getSnapshot().context;
+    const { decisions } = session.actor.getSnapshot().context;
     expect(decisions).toMatchObject([{ callId: 'call_1_1', by: 'bob' }]);
-    expect(remembered).toEqual([]);
+    expect(isRemembered({ decisions }, 'pay')).toBe(false);
     expect(session.pending).toMatchObject([
       { callId: 'call_1_0', input: { amount: 500 }, refusedEdit: expect.stringContaining('amount') },
     ]);
@@ -273,6 +274,46 @@ inBothModes('approvals', (run) => {
     const result = await session.settled();
     expect(seen).toEqual([5, 5]);
     expect(result.pending).toMatchObject([{ callId: 'call_3_0', input: { amount: 500 } }]);
+  });
+
+  test('R28: a remembered edit holds for what the model gives in the same words, also where its check adds to them', async () => {
+    const seen: unknown[] = [];
+    const pay = tool({
+      name: 'pay',
+      inputSchema: z.object({ amount: z.number(), currency: z.string().default('EUR') }),
+      needsApproval: true,
+      execute: (input) => seen.push(input),
+    });
+    const model = scriptedModel([
+      calls(call('pay', { amount: 500 })),
+      calls(call('pay', { amount: 5 })),
+      calls(call('pay', { amount: 5, currency: 'USD' })),
+    ]);
+    const { session } = await run(createAgent({ model, tools: [pay] }), 'hello');
+    await session.approve('call_1_0', { input: { amount: 5 }, remember: 'input' });
+    const { pending } = await session.settled();
+    expect(seen).toEqual([
+      { amount: 5, currency: 'EUR' },
+      { amount: 5, currency: 'EUR' },
+    ]);
+    expect(pending).toMatchObject([{ callId: 'call_3_0', input: { currency: 'USD' } }]);
+  });
+
+  test('R27: an edited call that the application answers shows it the edited arguments, as they were checked', async () => {
+    const look = tool({
+      name: 'look',
+      inputSchema: z.object({ at: z.string(), how: z.string().default('twice') }),
+      needsApproval: true,
+    });
+    const model = scriptedModel([calls(call('look', { at: 'the door' })), 'world']);
+    const { session } = await run(createAgent({ model, tools: [look] }), 'hello');
+    const [asked] = session.pending;
+    await session.approve('call_1_0', { input: { at: 'the window' } });
+    const { pending } = await session.settled();
+    expect(pending).toMatchObject([{ needs: 'result', input: { at: 'the window', how: 'twice' } }]);
+    expect(pending[0]?.inputHash).not.toBe(asked?.inputHash);
+    await session.respond('call_1_0', 'seen', { inputHash: pending[0]?.inputHash ?? '' });
+    expect((await session.settled()).text).toBe('world');
   });
 
   test('R28: a remembered tool whose arguments are no JSON once checked is still found', async () => {

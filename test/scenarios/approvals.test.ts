@@ -347,7 +347,7 @@ inBothModes('approvals', (run) => {
     expect(asked).toEqual(['plain', 'F1']);
   });
 
-  test('R28/M47: a decision on no arguments holds for no arguments only, is kept once, and holds in the next run', async () => {
+  test('R28/M47: a decision on no arguments holds for no arguments only, and holds in the next run', async () => {
     const a = gated('a');
     const model = scriptedModel([calls(call('a'), call('a', {})), 'one', calls(call('a'), call('a', { n: 1 })), 'two']);
     const agent = createAgent({ model, tools: [a.tool] });
@@ -355,7 +355,6 @@ inBothModes('approvals', (run) => {
     await session.approve('call_1_0', { remember: 'input' });
     await session.approve('call_1_1', { remember: 'input' });
     await session.settled();
-    expect(session.actor.getSnapshot().context.remembered).toHaveLength(1);
     const { result } = await run(agent, 'more', { session });
     expect(result.pending).toMatchObject([{ callId: 'call_2_1', input: { n: 1 } }]);
     await session.reject('call_2_1');

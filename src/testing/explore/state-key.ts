@@ -3,12 +3,12 @@ import type { AgentContext } from '../../machines/agent-context.ts';
 /** What no guard looks at but for how it is told: when, how often in this session, under which name. */
 const times: readonly string[] = ['retryAt', 'expiresAt', 'at', 'since', 'ms', 'iteration'];
 
-/** The counters that limits count, and the rest of the context without what only grows: history, usage, log, numbers. */
+/** The counters that limits count, and the rest of the context without what only grows: history, usage, log (but for what holds for later calls), numbers. */
 const reduced = ({
   messages: _messages,
   usage: _usage,
   modelCalls: _modelCalls,
-  decisions: _decisions,
+  decisions,
   rounds: _rounds,
   turn,
   ...rest
@@ -16,6 +16,7 @@ const reduced = ({
   const { iterations, granted, number, firstMessage: _m, firstModelCall: _c, repeats, ...ofTurn } = turn;
   return {
     ...rest,
+    remembered: decisions.filter(({ remembered }) => remembered !== undefined).map(({ at: _at, ...each }) => each),
     turn: { ...ofTurn, isFirst: number < 1, spent: iterations - granted, repeats: repeats.count },
   };
 };

@@ -1,0 +1,35 @@
+import { inputHash } from '../tools/input-hash.ts';
+import type { AgentContext, Decision } from './agent-context.ts';
+
+type Verdict = 'approve' | 'reject';
+
+const verdictOf = ({ decision }: Decision): Verdict => (decision === 'approved' ? 'approve' : 'reject');
+
+/** The decisions that hold for later calls of a tool (R28), oldest first. */
+const ofTool = ({ decisions }: Pick<AgentContext, 'decisions'>, tool: string): Decision[] =>
+  decisions.filter((each) => each.remembered !== undefined && each.tool === tool);
+
+/** Whether the session remembers anything for calls of the tool. */
+export const isRemembered = (context: Pick<AgentContext, 'decisions'>, tool: string): boolean =>
+  ofTool(context, tool).length > 0;
+
+/**
+ * What the session remembers for a call; a decision on exactly these arguments beats one on the tool, and of each the last one holds. An edit
+ * is what was approved in place of what the model asked (`asked`), all else is shown as it was checked (`input`).
+ */
+export const recall = (
+  context: Pick<AgentContext, 'decisions'>,
+  tool: string,
+  { asked, input }: { asked: unknown; input: unknown },
+): Verdict | undefined => {
+  const known = ofTool(context, tool);
+  if (known.length === 0) return undefined;
+  const hash = inputHash(input);
+  const askedHash = asked === input ? hash : inputHash(asked);
+  const found =
+    known.findLast(
+      ({ remembered, editHash, inputHash: decided }) =>
+        remembered === 'input' && (editHash === undefined ? decided === hash : editHash === askedHash),
+    ) ?? known.findLast(({ remembered }) => remembered === 'tool');
+  return found === undefined ? undefined : verdictOf(found);
+};
