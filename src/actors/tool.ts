@@ -2,7 +2,15 @@ import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
-import { type CallResult, type CallSpec, type ToolChange, ownTool, textResult, unrunnable } from '../tools/call.ts';
+import {
+  type CallResult,
+  type CallSpec,
+  type ToolChange,
+  leftBehind,
+  ownTool,
+  textResult,
+  unrunnable,
+} from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import { isAsyncIterable, lastOf } from '../tools/last-value.ts';
@@ -80,6 +88,10 @@ const interrupted = (tool: Tool, { call, input, isChecked }: ToolInput): ToolOut
     textResult('outcome-unknown', 'Error: the call was interrupted while it ran; whether it took effect is unknown.'),
   );
 };
+
+/** The call was told to stop before the session was saved: it has nothing to begin again. */
+const isStopping = (call: AnyActorRef): boolean =>
+  (call.getSnapshot() as { context: { stopping?: unknown } }).context.stopping !== undefined;
 
 const failed = (tool: Tool, error: unknown, detailed: boolean, output?: ToolOutput): ToolOutcome => {
   let isRetryable = true;
@@ -217,6 +229,7 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     if (isRestored) {
       const outcome = interrupted(tool, given);
       if (outcome !== undefined) return outcome;
+      if (isStopping(parent)) return settled(leftBehind('stopped'));
     }
     try {
       await unlessAborted(hostOf(parent).barrier(), signal);

@@ -8,8 +8,8 @@ import {
   type CallPhase,
   type CallResult,
   type CallSpec,
-  type CallStatus,
   type NestedState,
+  leftBehind,
   rejection,
   textResult,
 } from '../tools/call.ts';
@@ -184,13 +184,16 @@ export const answer = (
 });
 
 /** The call ends without its tool: never started, or left behind while it ran. */
-export const abandon = (context: ToolCallContext, status: CallStatus, usage?: Usage): Partial<ToolCallContext> => {
-  const verb = status === 'cancelled' ? 'cancelled' : 'stopped';
-  const text =
-    context.phase === 'running' || context.phase === 'awaiting-agent'
-      ? `Error: the call was ${verb} while it ran; its outcome is unknown.`
-      : `Error: the call was ${verb} before it started.`;
-  return { result: { ...textResult(status, text), ...(usage === undefined ? {} : { usage }) } };
+export const abandon = (
+  { phase }: ToolCallContext,
+  status: 'stopped' | 'cancelled',
+  usage?: Usage,
+): Partial<ToolCallContext> => {
+  const result =
+    phase === 'running' || phase === 'awaiting-agent'
+      ? leftBehind(status)
+      : textResult(status, `Error: the call was ${status} before it started.`);
+  return { result: { ...result, ...(usage === undefined ? {} : { usage }) } };
 };
 
 export const planRetry = (context: ToolCallContext, rules: AgentRules): Partial<ToolCallContext> => ({

@@ -134,7 +134,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         rememberStop: assign((_, { reason }: { reason?: string | undefined }) => ({
           stopping: reason === undefined ? {} : { reason },
         })),
-        abandon: assign(({ context, self }, { status }: { status: CallStatus }) =>
+        abandon: assign(({ context, self }, { status }: { status: 'stopped' | 'cancelled' }) =>
           abandon(context, status, usedInside(self)),
         ),
         enter: assign(({ context }, { phase }: Pick<ToolCallContext, 'phase'>) => enter(context, phase)),

@@ -123,6 +123,10 @@ export const textResult = (status: CallStatus, text: string, error?: ErrorData):
   ...(error === undefined ? {} : { error }),
 });
 
+/** A call that ended while its tool ran: what the tool has done by then nobody knows. */
+export const leftBehind = (status: 'stopped' | 'cancelled'): CallResult =>
+  textResult(status, `Error: the call was ${status} while it ran; its outcome is unknown.`);
+
 /** A call that its tool cannot run: the model reads the words, people also the code. */
 export const unrunnable = (
   output: Extract<ToolOutput, { type: 'error-text' }>,

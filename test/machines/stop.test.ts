@@ -221,10 +221,27 @@ describe('stop (R35)', () => {
     await clock.armed();
     const restored = agent.restore(session.toJSON());
     await session[Symbol.asyncDispose]();
-    await clock.armed();
-    clock.advance(1000);
     expect((await resting(restored)).outcome.type).toBe('stopped');
     expectWhole(restored.messages);
+  });
+
+  test.each([
+    ['a tool that may run again', { annotations: { idempotent: true } }],
+    ['a tool that is to run again', { onInterrupted: 'retry' }],
+  ] as const)('R35, R38: a stop under way and %s: nothing begins again after a restore', async (_, options) => {
+    const clock = manualClock();
+    const stubborn = heldTool('stubborn', options);
+    const shared = { tools: [stubborn.tool], clock };
+    const session = await createAgent({ ...shared, model: scriptedModel([calls(call('stubborn'))]) }).open();
+    void session.send('hello');
+    await stubborn.whenBegun(1);
+    const stopped = session.stop('enough');
+    const restored = createAgent({ ...shared, model: scriptedModel([]) }).restore(session.toJSON());
+    expect((await resting(restored)).outcome).toEqual({ type: 'stopped', reason: 'enough' });
+    expect(results(restored.messages)).toEqual(['Error: the call was stopped while it ran; its outcome is unknown.']);
+    expect(stubborn.begun).toHaveLength(1);
+    clock.advance(1000);
+    await stopped;
   });
 
   test('R35, R38: a stop under way and a tool that wants to be asked after a restore: nobody is asked', async () => {

@@ -207,7 +207,7 @@ const retries: CrashScenario = {
 
 const waiting = new Map<string, PromiseWithResolvers<void>>();
 
-/** Stopped while a tool runs, then another turn. */
+/** Stopped while a tool runs, then another turn. Killed while it stops, it does not begin again. */
 const stopped: CrashScenario = {
   agent: ({ options, sessionId }) => {
     waiting.set(sessionId, Promise.withResolvers());
@@ -233,9 +233,17 @@ const stopped: CrashScenario = {
   drive: async (session) => {
     if (session.status === 'idle') await session.send('Wait.');
     if (!has(session, 'Go on.')) {
-      if (session.status === 'busy') {
-        await waiting.get(session.id)?.promise;
+      const began = waiting.get(session.id)?.promise;
+      if (session.status === 'busy' && session.actor.getSnapshot().context.turn.stopping === undefined) {
+        await began;
         await session.stop('enough');
+      } else if (session.status === 'busy') {
+        await Promise.race([
+          session.settled(),
+          began?.then(() => {
+            throw new Error('what was told to stop began again');
+          }),
+        ]);
       }
       await session.send('Go on.');
     }
