@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { violations } from '../../../src/messages/violations.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
+import { forgetfulModel } from '../../support/models.ts';
 import { rejection } from '../../support/sessions.ts';
 import { F1, call, calls, heldTool, toolOf } from '../../support/tools.ts';
 import { results, transcript } from '../../support/transcript.ts';
@@ -141,15 +142,29 @@ export const stops: Cases = (start) => {
       ]);
     });
 
-    test('R34: a stop discards what is queued, and the sender is told', async () => {
-      const { session } = await busy([]);
-      const fate = session.send('more');
-      await seen(session, () => true);
-      await session.stop();
-      expect(await fate).toMatchObject({ type: 'discarded' });
-      expect(transcript((await session.look()).messages).filter((line) => line.startsWith('user'))).toEqual([
-        'user: go',
-      ]);
+    test('R34: a stop discards what is queued, and the sender is told, however close the two are', async () => {
+      const held = heldTool('held');
+      const model = forgetfulModel(({ messages }) => (messages.length === 1 ? calls(call('held')) : 'more'));
+      const running = await start({ model, tools: [held.tool], stopGrace: 0 });
+      const sessions = await Promise.all(Array.from({ length: 16 }, () => running.open()));
+      await Promise.all(sessions.map(({ send }) => send('go')));
+      await held.whenBegun(sessions.length);
+      const fates = await Promise.all(
+        sessions.map(async (session, index) => {
+          const fate = session.send('more');
+          for (let looks = 0; looks < index % 4; looks++) await session.look();
+          await session.stop();
+          return (await fate).type;
+        }),
+      );
+      // One that comes after the stop begins a turn.
+      expect(fates.every((fate) => fate === 'discarded' || fate === 'delivered')).toBe(true);
+      expect(fates).toContain('discarded');
+      for (const [index, session] of sessions.entries()) {
+        await seen(session, ({ status }) => status === 'settled');
+        const users = transcript((await session.look()).messages).filter((line) => line.startsWith('user'));
+        expect(users).toHaveLength(fates[index] === 'discarded' ? 1 : 2);
+      }
     });
 
     test('R34: many senders at once: each message is read once', async () => {
