@@ -8,7 +8,7 @@ const problemOf = async (objectKey: string, told: Told, key: string | undefined)
   if (!isPlainObject(told) || !isPlainObject(told.command)) return 'it is no command';
   const { sessionId, id } = told;
   if (!isSessionId(sessionId)) return 'its "sessionId" is none';
-  if (typeof id !== 'string' || id === '') return 'its "id" is not a text';
+  if (typeof id !== 'string' || id === '' || id.length > 1_000) return 'its "id" is no text of 1 to 1,000 characters';
   const isOfTenant = objectKey.startsWith('t:');
   // Whose key it was is known only to a worker that has it.
   if (isOfTenant && key === undefined) return undefined;

@@ -1,45 +1,70 @@
 import { CancelledError, type Context, handlers, service } from '@restatedev/restate-sdk';
 import { newId } from '../sessions/new-id.ts';
-import { advanced, sinceOf } from './known-session.ts';
-import { type KnownSession } from './known-session.ts';
 import { createCalls } from './engine-calls.ts';
+import { type KnownSession, advanced, sinceOf } from './known-session.ts';
+import { type LiveSession, createLiveSession } from './live-session.ts';
 import type { Names } from './names.ts';
-import { effectOf } from './perform.ts';
 import { type Reading, type Since, nothingYet } from './protocol.ts';
 import { type Lacking, isLacking } from './read-state.ts';
 import type { Served } from './served.ts';
 import type { Work } from './work.ts';
 
-/** What came of an effect; `isGone` where the session had gone on without it. */
-type Outcome = { output?: unknown } | { isGone: true };
+type Effect = NonNullable<ReturnType<LiveSession['effect']>>;
+
+/** The session has gone on without the effect. */
+interface Gone {
+  isGone: true;
+}
+const gone: Gone = { isGone: true };
+type Outcome = { output?: unknown } | Gone;
+
+const asOutcome = (output: unknown): Outcome => (output === undefined ? {} : { output });
 
 const day = 86_400_000;
 
 /** Runs the effects of sessions, each in an invocation of its own: on any worker, and not longer than it takes. */
 export const effectService = (names: Names, { parts, sessions }: Served) => {
   const calls = createCalls(names);
-  /** Records what `use` gives, with the session as it was when it asked for the effect, or later. */
-  const withSession = async <T extends object>(
+
+  /** The effect, where this worker has the session as it was when it asked for it, or later. */
+  const find = (work: Work, known: KnownSession | undefined): Effect | Gone | Lacking => {
+    const { key, path } = work;
+    if (known === undefined || known.summary.revision < work.revision) return { lacks: sinceOf(known) };
+    const { sessionId } = known.summary;
+    const effect = sessions.live(key, known, () => createLiveSession(parts, known, sessionId)).effect(path);
+    if (effect !== undefined) return effect;
+    // That it is gone must be true: nobody would run it any more.
+    return sessions.isSure(key, known) ? gone : { lacks: nothingYet };
+  };
+
+  /** Records what `use` gives. */
+  const withEffect = async <T extends object>(
     ctx: Context,
     work: Work,
     name: string,
-    use: (known: KnownSession) => Promise<T> | T,
-  ): Promise<T> => {
-    let reading: Reading | null = null;
-    let since: Since = nothingYet;
+    use: (effect: Effect) => Promise<T> | T,
+  ): Promise<T | Gone> => {
+    let read: { since: Since; reading: Reading } | undefined;
     for (;;) {
-      const done = await ctx.run(name, async (): Promise<T | Lacking> => {
+      const done = await ctx.run(name, async (): Promise<T | Gone | Lacking> => {
         let known = sessions.find(work.key, work, true);
-        const has = (): boolean => known !== undefined && known.summary.revision >= work.revision;
-        if (!has() && reading !== null && since.revision === sinceOf(known).revision) {
-          known = advanced(known, reading);
-          sessions.keep(work.key, known);
+        if (read !== undefined) {
+          const { since, reading } = read;
+          const base = since.revision === 0 ? undefined : known;
+          if (sinceOf(base).revision === since.revision) {
+            known = advanced(base, reading);
+            sessions.keep(work.key, known);
+          }
         }
-        return known !== undefined && has() ? use(known) : { lacks: sinceOf(known) };
+        const found = find(work, known);
+        return typeof found === 'function' ? use(found) : found;
       });
       if (!isLacking(done)) return done;
-      since = done.lacks;
-      reading = await calls.read(ctx, work.key, since);
+      const since = done.lacks;
+      const reading = await calls.read(ctx, work.key, since);
+      // Somebody has removed the session.
+      if (reading === null) return gone;
+      read = { since, reading };
     }
   };
 
@@ -48,29 +73,28 @@ export const effectService = (names: Names, { parts, sessions }: Served) => {
     const stop = new AbortController();
     const completed = ctx.request().attemptCompletedSignal;
     completed.addEventListener('abort', () => stop.abort(new DOMException('the attempt is over', 'AbortError')));
-    const mine = newId();
-    // Whoever finds another one's mark here comes after somebody who may have begun.
-    const begun = await withSession(ctx, work, 'begin', (known) =>
-      effectOf(parts, known, path) === undefined ? { isGone: true } : { mark: mine },
-    );
-    if ('isGone' in begun) return;
-    const isRestored = work.isRestored || begun.mark !== mine;
+    let isRestored = work.isRestored;
+    if (work.isOnce) {
+      // Whoever finds another one's mark here comes after somebody who may have begun.
+      const mine = newId();
+      const begun = await withEffect(ctx, work, 'begin', () => ({ mark: mine }));
+      if ('isGone' in begun) return;
+      isRestored ||= begun.mark !== mine;
+    }
     let atWork: Promise<Outcome> | undefined;
     let outcome: Outcome;
     try {
-      outcome = await withSession(ctx, work, 'effect', (known) => {
-        const effect = effectOf(parts, known, path);
-        atWork = effect === undefined ? undefined : effect({ signal: stop.signal, isRestored }).then(asOutcome);
-        return atWork ?? { isGone: true };
+      outcome = await withEffect<Outcome>(ctx, work, 'effect', (effect) => {
+        atWork = effect({ signal: stop.signal, isRestored }).then(asOutcome);
+        return atWork;
       });
     } catch (error) {
       if (!(error instanceof CancelledError)) throw error;
       stop.abort(new DOMException('stopped', 'AbortError'));
       // What it still says is heard, as long as the session waits for it.
-      outcome = await ctx.run('stopped', async () => (await atWork) ?? { isGone: true });
+      outcome = await ctx.run('stopped', async () => (await atWork) ?? gone);
     }
-    if ('isGone' in outcome) return;
-    void calls.settle(ctx, key, { path, id, ...outcome });
+    if (!('isGone' in outcome)) void calls.settle(ctx, key, { path, id, ...outcome });
   };
 
   return service({
@@ -80,5 +104,3 @@ export const effectService = (names: Names, { parts, sessions }: Served) => {
     options: { inactivityTimeout: day, abortTimeout: day, journalRetention: 0 },
   });
 };
-
-const asOutcome = (output: unknown): Outcome => (output === undefined ? {} : { output });

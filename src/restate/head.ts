@@ -1,15 +1,13 @@
-import { type Log, emptyLog } from './log.ts';
+import type { SessionStatus } from '../stores/store.ts';
 import type { Place } from './known-sessions.ts';
-import type { View } from './protocol.ts';
-import type { Next, Running } from './step.ts';
+import { type Log, emptyLog } from './log.ts';
+import { type View, isResting } from './protocol.ts';
 
 /** What an object reads and writes with every step; all else of a session is under keys of its own, and read where it is needed. */
 export interface Head extends View {
   birth: string;
   commitId: string;
   log: Log;
-  /** By the keys of their paths. */
-  running: Record<string, Running>;
   waiters: Waiter[];
 }
 
@@ -27,8 +25,5 @@ export const placeOf = ({ birth, commitId, summary }: Head): Place => ({
   revision: summary.revision,
 });
 
-export const nextHead = (
-  before: Head | null,
-  { commitId, view }: Next,
-  rest: Pick<Head, 'log' | 'running' | 'waiters'>,
-): Head => ({ ...view, birth: before?.birth ?? commitId, commitId, ...rest });
+export const isOver = ({ until }: Waiter, status: SessionStatus, isNews: boolean): boolean =>
+  until === 'rest' ? isResting(status) : isNews;

@@ -1,109 +1,28 @@
-import {
-  type InvocationId,
-  type ObjectContext,
-  type ObjectSharedContext,
-  RestatePromise,
-  TimeoutError,
-  handlers,
-  object,
-} from '@restatedev/restate-sdk';
+import { type ObjectContext, type ObjectSharedContext, TimeoutError, handlers, object } from '@restatedev/restate-sdk';
 import type { TurnResult } from '../machines/turn-result.ts';
-import { createCalls } from './engine-calls.ts';
-import { type Head, logOf, nextHead, placeOf } from './head.ts';
-import { advanced, sinceOf } from './known-session.ts';
-import { appended } from './log.ts';
-import type { Names } from './names.ts';
 import { checkTold } from './check-told.ts';
-import {
-  type Answer,
-  type Found,
-  type Reading,
-  type Settled,
-  type Since,
-  type Told,
-  type View,
-  type Wait,
-  isResting,
-  nothingYet,
-} from './protocol.ts';
-import { isLacking, knownAt, readChunks, readingOf } from './read-state.ts';
+import { createCalls } from './engine-calls.ts';
+import { type Head, type Waiter, isOver } from './head.ts';
+import type { Names } from './names.ts';
+import { type Answer, type Found, type Reading, type Settled, type Since, type Told, type View } from './protocol.ts';
+import { type Wait, isResting, nothingYet } from './protocol.ts';
+import { readChunks, readingOf } from './read-state.ts';
 import type { Served } from './served.ts';
-import { type Input, type Next, type Running, type Start, type Step, keyOf, takeStep } from './step.ts';
-
-const keys = { head: 'head', result: 'result', told: (id: string): string => `told:${id}` };
+import { keys } from './state-keys.ts';
+import { type Running, keyOf } from './step.ts';
+import { createStepper } from './stepper.ts';
 
 /** ms for which one call waits. */
 const patience = 60_000;
 
 /** One session: its events one after the other, its state, and nothing that takes long. */
 export const sessionObject = (names: Names, served: Served) => {
-  const { parts, sessions } = served;
   const calls = createCalls(names);
+  const stepper = createStepper(served, calls);
+
   const headOf = (ctx: Pick<ObjectContext, 'get'>): Promise<Head | null> => ctx.get<Head>(keys.head);
-
-  /** The step is computed once and recorded: what follows from it is the same whoever goes on after a crash. */
-  const compute = async (ctx: ObjectContext, head: Head | null, input: Input): Promise<Step> => {
-    let chunks = {};
-    for (;;) {
-      const step = await ctx.run('step', async () => {
-        const known = head === null ? undefined : knownAt(sessions, ctx.key, head, chunks);
-        if (known !== undefined && isLacking(known)) return known;
-        return takeStep({ parts, known, running: head?.running ?? {}, input });
-      });
-      if (!isLacking(step)) return step;
-      if (head !== null) chunks = await readChunks(ctx, head, step.lacks);
-    }
-  };
-
-  const begin = (ctx: ObjectContext, head: Head, { at, path, id, isRestored }: Start): Promise<InvocationId> => {
-    if (at === undefined) return calls.run(ctx, { ...placeOf(head), key: ctx.key, path, id, isRestored });
-    return calls.settle(ctx, ctx.key, { path, id, at }, Math.max(0, Math.ceil(at - head.summary.updatedAt)));
-  };
-
-  /** Where this worker has the session before the step, it has the one after it as well. */
-  const expect = (key: string, before: Head | null, head: Head, { commits }: Next): void => {
-    const known = before === null ? undefined : sessions.find(key, placeOf(before));
-    if (before !== null && known?.commitId !== before.commitId) return;
-    const since = sinceOf(known);
-    const isWhole = commits.some((commit) => commit.isWhole);
-    const states = commits.map(({ state }) => state).slice(isWhole ? commits.findLastIndex((each) => each.isWhole) : 0);
-    const messages = commits.flatMap((commit) => commit.messages);
-    const { birth, commitId, summary } = head;
-    if (summary.revision !== since.revision + commits.length) return;
-    sessions.expect(key, known, advanced(known, { birth, commitId, summary, states, isWhole, messages }));
-  };
-
-  const apply = async (ctx: ObjectContext, before: Head | null, next: Next): Promise<void> => {
-    const { commits, view, result, fates, starts, ended, aborted } = next;
-    const { log, sealed, cleared } = appended(logOf(before), commits);
-    const running: Record<string, Running> = Object.fromEntries(
-      Object.entries(before?.running ?? {}).filter(([key]) => !ended.includes(key)),
-    );
-    for (const key of cleared) ctx.clear(key);
-    for (const [key, chunk] of Object.entries(sealed)) ctx.set(key, chunk);
-    for (const [id, fate] of Object.entries(fates)) ctx.set(keys.told(id), { fate } satisfies Answer);
-    if (result !== undefined) ctx.set(keys.result, result);
-    const isOver = (waiter: Head['waiters'][number]): boolean =>
-      waiter.until === 'change' || isResting(view.summary.status);
-    const waiters = before?.waiters ?? [];
-    const head = nextHead(before, next, { log, running, waiters: waiters.filter((waiter) => !isOver(waiter)) });
-    // First without the effects: whatever starts finds the state that asks for it.
-    ctx.set(keys.head, head);
-    if (commits.length > 0) expect(ctx.key, before, head, next);
-    for (const { awakeable } of waiters.filter(isOver)) ctx.resolveAwakeable(awakeable);
-    for (const key of [...ended, ...aborted]) {
-      const gone = before?.running[key];
-      if (gone !== undefined) ctx.cancel(gone.invocation as InvocationId);
-    }
-    if (starts.length === 0) return;
-    const begun = starts.map((start) => begin(ctx, head, start) as RestatePromise<InvocationId>);
-    const invocations = await RestatePromise.all(begun);
-    for (const [index, { path, id }] of starts.entries()) {
-      running[keyOf(path)] = { path, id, invocation: invocations[index] ?? '' };
-      if (aborted.includes(keyOf(path))) ctx.cancel((invocations[index] ?? '') as InvocationId);
-    }
-    ctx.set(keys.head, { ...head, running });
-  };
+  const runningOf = async (ctx: ObjectContext): Promise<Record<string, Running>> =>
+    (await ctx.get<Record<string, Running>>(keys.running)) ?? {};
 
   const command = async (ctx: ObjectContext, told: Told): Promise<Answer> => {
     const refused = await checkTold(ctx.key, told, served.key);
@@ -111,37 +30,39 @@ export const sessionObject = (names: Names, served: Served) => {
     const seen = await ctx.get<Answer>(keys.told(told.id));
     if (seen !== null) return seen;
     const head = await headOf(ctx);
-    const { answer, next } = await compute(ctx, head, { told });
+    const running = head === null ? {} : await runningOf(ctx);
+    const { answer, next } = await stepper.compute(ctx, { head, running, input: { told } });
     if (next !== undefined) {
       ctx.set(keys.told(told.id), answer);
-      await apply(ctx, head, next);
+      await stepper.apply(ctx, { head, running }, next);
     }
     return answer;
   };
 
   const settle = async (ctx: ObjectContext, settled: Settled): Promise<void> => {
-    const head = await headOf(ctx);
+    const running = await runningOf(ctx);
     const key = keyOf(settled.path);
-    // Not even looked at: nobody waits for it.
-    if (head === null || head.running[key]?.id !== settled.id) return;
-    const { next, isEarly } = await compute(ctx, head, { settled });
+    // Nobody waits for it any more.
+    if (running[key]?.id !== settled.id) return;
+    const head = await headOf(ctx);
+    if (head === null) return;
+    const { next, isEarly } = await stepper.compute(ctx, { head, running, input: { settled } });
     if (isEarly === true) {
-      const delay = Math.max(1, Math.ceil((settled.at ?? 0) - (await ctx.date.now())));
+      const { path, id, at = 0 } = settled;
+      const delay = Math.max(1, Math.ceil(at - (await ctx.date.now())));
       const invocation = await calls.settle(ctx, ctx.key, settled, delay);
-      const { path, id } = settled;
-      ctx.set(keys.head, { ...head, running: { ...head.running, [key]: { path, id, invocation } } });
+      ctx.set(keys.running, { ...running, [key]: { path, id, invocation } });
     }
-    if (next === undefined) return;
     // What has just come to its end needs no cancelling.
-    const { [key]: _settled, ...running } = head.running;
-    await apply(ctx, { ...head, running }, next);
+    const { [key]: _settled, ...others } = running;
+    if (next !== undefined) await stepper.apply(ctx, { head, running: others }, next);
   };
+
+  const viewOf = ({ summary, pending, checking }: Head): View => ({ summary, pending, checking });
 
   const look = async (ctx: ObjectSharedContext, wait: Wait): Promise<Found | undefined> => {
     const head = await headOf(ctx);
-    const { summary, pending, checking } = head ?? {};
-    const view: View | null =
-      summary === undefined || pending === undefined || checking === undefined ? null : { summary, pending, checking };
+    const view = head === null ? null : viewOf(head);
     switch (wait.for) {
       case 'rest': {
         if (view !== null && !isResting(view.summary.status)) return undefined;
@@ -174,16 +95,10 @@ export const sessionObject = (names: Names, served: Served) => {
     return null;
   };
 
-  const waiting = async (
-    ctx: ObjectContext,
-    { revision, ...waiter }: Head['waiters'][number] & { revision: number },
-  ): Promise<void> => {
+  const waiting = async (ctx: ObjectContext, { revision, ...waiter }: Waiter & { revision: number }): Promise<void> => {
     const head = await headOf(ctx);
-    if (
-      head === null ||
-      (waiter.until === 'rest' ? isResting(head.summary.status) : head.summary.revision !== revision)
-    )
-      ctx.resolveAwakeable(waiter.awakeable);
+    const isNews = head?.summary.revision !== revision;
+    if (head === null || isOver(waiter, head.summary.status, isNews)) ctx.resolveAwakeable(waiter.awakeable);
     else ctx.set(keys.head, { ...head, waiters: [...head.waiters, waiter] });
   };
 
@@ -193,8 +108,10 @@ export const sessionObject = (names: Names, served: Served) => {
     return readingOf(head, since, await readChunks(ctx, head, since)) ?? null;
   };
 
-  const view = async (ctx: ObjectSharedContext): Promise<View | null> =>
-    (await look(ctx, { for: 'check', callId: '' }))?.view ?? null;
+  const view = async (ctx: ObjectSharedContext): Promise<View | null> => {
+    const head = await headOf(ctx);
+    return head === null ? null : viewOf(head);
+  };
 
   const isPrivate = { ingressPrivate: true };
   return object({

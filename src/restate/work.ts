@@ -7,4 +7,5 @@ export interface Work extends Place {
   path: string[];
   id: string;
   isRestored: boolean;
+  isOnce: boolean;
 }

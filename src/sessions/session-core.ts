@@ -130,7 +130,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     context: live.context,
     model: live.model,
     running,
-    barrier: () => (store.durable ? journal.claim() : undefined),
+    // An effect that somebody else runs was asked for by a state that is stored.
+    barrier: () => (store.durable && source.executor === undefined ? journal.claim() : undefined),
     executor: source.executor,
   });
   /** What tools added to a turn holds for that turn alone; one that can be gone on with still needs it. */

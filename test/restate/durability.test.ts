@@ -104,6 +104,35 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
     expect(await again.messages()).toHaveLength(4);
   });
 
+  test('workers take turns with one session: each has what the other one did', async () => {
+    const name = 'shared-out';
+    const asked: string[] = [];
+    const worker = (who: string) => {
+      const script = Array.from({ length: 6 }, (_, index) => calls(call('Note', { index, text: 'x'.repeat(3_000) })));
+      const model = scriptedModel(script.flatMap((each) => [each, `${who} answers.`]));
+      const note = toolOf('Note', () => {
+        asked.push(who);
+        return 'noted';
+      });
+      return serveAgent(server, { name, model, tools: [note] });
+    };
+    await using one = await worker('one');
+    await using two = await worker('two');
+    const session = await one.open();
+    const order = [two, one, one, two, one, two];
+    for (const served of order) {
+      await server.register(served.uri);
+      await session.send('Note it.');
+      expect((await session.settled()).text).toBe(`${served === one ? 'one' : 'two'} answers.`);
+    }
+    expect(asked).toEqual(order.map((served) => (served === one ? 'one' : 'two')));
+    const messages = await session.messages();
+    expect(messages).toHaveLength(24);
+    const local = one.agent.restore(await session.toJSON());
+    expect(local.messages).toEqual(messages);
+    expect(local.status).toBe('settled');
+  });
+
   test('a session of one tenant is not there for another, nor for whoever has no key', async () => {
     const model = scriptedModel(['A secret.']);
     await using served = await serveAgent(server, { model, name: 'shared' }, { key: 'of ann' });

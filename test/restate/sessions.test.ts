@@ -228,7 +228,7 @@ describe.skipIf(restateMissing !== false)('sessions on Restate', () => {
     const session = await served.open();
     await session.send('Go.');
     const { pending } = await session.settled();
-    expect(pending.map(({ path }) => path.length).toSorted()).toEqual([0, 2]);
+    expect(pending.map(({ path }) => path.length)).toEqual([2, 0]);
     for (const { callId, path } of pending)
       await (path.length === 0 ? session.reject(callId) : session.approve(callId));
     const result = await session.settled();

@@ -1,0 +1,133 @@
+import type { AnyActorRef } from 'xstate';
+import {
+  type EffectRun,
+  type Executor,
+  effectAt,
+  effectsIn,
+  pathOf,
+  runEffect,
+  settleEffect,
+} from '../actors/executor.ts';
+import { AgentError } from '../errors.ts';
+import type { Fate } from '../machines/chart-event.ts';
+import { pendingOf } from '../machines/round.ts';
+import { resultOf } from '../machines/turn-result.ts';
+import type { AgentParts } from '../sessions/agent-parts.ts';
+import { newId } from '../sessions/new-id.ts';
+import { createSessionCore } from '../sessions/session-core.ts';
+import { statusOf } from '../sessions/session-status.ts';
+import type { Commit, SessionHome } from '../stores/store.ts';
+import { carryOut } from './carry-out.ts';
+import { type KnownSession, loaded } from './known-session.ts';
+import { type Settled, isResting } from './protocol.ts';
+import { type Input, type Next, type Running, type Start, keyOf } from './step.ts';
+
+/** A session at rest in a worker: what is to happen in it next happens at once, what takes time is left to others. */
+export interface LiveSession {
+  /** Takes it from rest to rest. Throws `AgentError` where it cannot; the session is of no use then. Undefined where there is no session to tell of. */
+  move(input: Input, running: Readonly<Record<string, Running>>): Promise<Next | undefined>;
+  /** An effect of it, ready to be run; undefined where the session has gone on without it. */
+  effect(path: readonly string[]): ((run: EffectRun) => Promise<unknown>) | undefined;
+}
+
+/** What a session did in one move. */
+interface Noted {
+  commits: Commit[];
+  fates: { id: string; fate: Fate }[];
+  starts: Map<string, Start>;
+  aborted: Set<string>;
+}
+
+const nothingNoted = (): Noted => ({ commits: [], fates: [], starts: new Map(), aborted: new Set() });
+
+const alarmOf = (effect: AnyActorRef): number | null | undefined =>
+  effect.src === 'alarm' ? (effect.getSnapshot() as { input: { at: number | null } }).input.at : undefined;
+
+export const createLiveSession = (
+  parts: AgentParts,
+  known: KnownSession | undefined,
+  sessionId: string,
+): LiveSession => {
+  let noted = nothingNoted();
+  let atWork: Readonly<Record<string, Running>> = {};
+  let isStarted = false;
+  let { commitId, summary }: { commitId: string; summary: KnownSession['summary'] | undefined } = {
+    commitId: known?.commitId ?? '',
+    summary: known?.summary,
+  };
+
+  const home: SessionHome = {
+    durable: true,
+    read: async () => undefined,
+    inbox: async () => [],
+    commit: async (commit) => {
+      noted.commits.push(commit);
+    },
+  };
+  const executor: Executor = {
+    start: (effect, isRestored) => {
+      const path = pathOf(effect);
+      const key = keyOf(path);
+      if (isRestored && Object.hasOwn(atWork, key)) return;
+      const at = alarmOf(effect);
+      if (at === null) return;
+      const isOnce = effect.src === 'tool';
+      noted.starts.set(key, { path, id: newId(), isRestored, isOnce, ...(at === undefined ? {} : { at }) });
+    },
+    abort: (effect) => void noted.aborted.add(keyOf(pathOf(effect))),
+  };
+  const core = createSessionCore({
+    ...parts,
+    store: home,
+    executor,
+    fork: () => Promise.reject(new AgentError('read-only', 'a session of an engine is not forked')),
+    ...(known === undefined ? { input: { sessionId } } : { ...loaded(known), isStored: true }),
+  });
+  const { actor, journal } = core;
+  actor.on('message-fate', ({ messageId, fate }) => void noted.fates.push({ id: messageId, fate }));
+
+  const settle = ({ path, output, at }: Settled): void => {
+    const effect = effectAt(actor, path);
+    if (effect !== undefined) settleEffect(effect, at === undefined ? output : { at });
+  };
+  const checking = (): string[] =>
+    (core.context().round?.calls ?? []).flatMap(({ callId, phase, nested }) =>
+      phase === 'validating' ? [callId] : (nested?.checking ?? []),
+    );
+
+  return {
+    effect: (path) => {
+      const effect = effectAt(actor, path);
+      return effect === undefined ? undefined : (run) => runEffect(effect, run);
+    },
+    move: async (input, running) => {
+      noted = nothingNoted();
+      atWork = running;
+      if (!isStarted) actor.start();
+      isStarted = true;
+      if ('told' in input) await carryOut(core, input.told);
+      else settle(input.settled);
+      await journal.commit();
+      core.assertOpen();
+
+      const { commits, fates, starts, aborted } = noted;
+      const status = statusOf(core.now().value);
+      const live = new Set(effectsIn(actor).map((effect) => keyOf(pathOf(effect))));
+      const settled = 'settled' in input ? keyOf(input.settled.path) : undefined;
+      const last = commits.at(-1);
+      if (last !== undefined) [commitId, summary] = [newId(), last.summary];
+      if (summary === undefined) return undefined;
+      const isOver = isResting(status) && status !== 'idle';
+      return {
+        commitId,
+        commits,
+        view: { summary, pending: pendingOf(core.context()), checking: checking() },
+        ...(isOver ? { result: status === 'waiting' ? core.pendingResult() : resultOf(core.context()) } : {}),
+        fates,
+        starts: [...starts].flatMap(([key, start]) => (live.has(key) ? [start] : [])),
+        ended: Object.keys(running).filter((key) => key === settled || starts.has(key) || !live.has(key)),
+        aborted: [...aborted],
+      };
+    },
+  };
+};

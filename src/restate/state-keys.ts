@@ -1,0 +1,10 @@
+/** Under which keys an object keeps its session, beside the chunks of its log. */
+export const keys = {
+  head: 'head',
+  /** Effects at work and alarms that are set. */
+  running: 'running',
+  /** What the last turn that rested or waited had come to. */
+  result: 'result',
+  /** What came of a command. */
+  told: (id: string): string => `told:${id}`,
+};
