@@ -52,13 +52,8 @@ export const createRemoteSession = ({ sessionId, call, parseOutput }: RemoteSour
     if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
     return output === undefined ? result : { ...result, output: await parseOutput(output) };
   };
-  const fateOf = async (id: string, known: Fate | undefined): Promise<Fate> => {
-    const fate = known ?? (await until({ for: 'fate', id })).fate;
-    if (fate?.type === 'refused') {
-      throw new AgentError('session-busy', `the message was refused: ${fate.reason}; decide first, then send it again`);
-    }
-    return fate ?? { type: 'delivered' };
-  };
+  const fateOf = async (id: string): Promise<Fate> =>
+    (await until({ for: 'fate', id })).fate ?? { type: 'discarded', reason: 'nobody knows of the message any more' };
   const read = async () => {
     const reading = await call<Reading | null>('read', nothingYet);
     return reading === null ? undefined : loaded(advanced(undefined, reading)).document;
@@ -70,7 +65,7 @@ export const createRemoteSession = ({ sessionId, call, parseOutput }: RemoteSour
       checkSendOptions(given);
       const { mode = 'queue' } = given;
       const { fate } = await tell({ type: 'send', messages: checkMessages(message), mode }, id);
-      return fateOf(id, fate);
+      return fate ?? fateOf(id);
     },
     approve: async (callId, given = {}) => {
       await tell({ type: 'decide', decision: 'approval.granted', callId, given: withoutId(given) }, given.id);

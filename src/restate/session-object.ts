@@ -60,8 +60,7 @@ export const sessionObject = (names: Names, served: Served) => {
 
   const viewOf = ({ summary, pending, checking }: Head): View => ({ summary, pending, checking });
 
-  const look = async (ctx: ObjectSharedContext, wait: Wait): Promise<Found | undefined> => {
-    const head = await headOf(ctx);
+  const look = async (ctx: ObjectSharedContext, head: Head | null, wait: Wait): Promise<Found | undefined> => {
     const view = head === null ? null : viewOf(head);
     switch (wait.for) {
       case 'rest': {
@@ -82,9 +81,11 @@ export const sessionObject = (names: Names, served: Served) => {
 
   /** Null where it took too long: who still wants to know asks again. */
   const wait = async (ctx: ObjectSharedContext, what: Wait): Promise<Found | null> => {
-    const found = await look(ctx, what);
+    // Read before anything is looked at: what changes meanwhile is news.
+    const head = await headOf(ctx);
+    const found = await look(ctx, head, what);
     if (found !== undefined) return found;
-    const revision = (await headOf(ctx))?.summary.revision ?? 0;
+    const revision = head?.summary.revision ?? 0;
     const { id, promise } = ctx.awakeable<void>();
     calls.await(ctx, ctx.key, { awakeable: id, until: what.for === 'rest' ? 'rest' : 'change', revision });
     try {
