@@ -14,6 +14,7 @@ const namesIn = (folder: string): string[] =>
 /** In the order of the table. A file that is not here is a part of one that is. */
 const order = [
   'loop',
+  'xstate-bare',
   'agentchart',
   'agentchart-sqlite',
   'ai-sdk',
@@ -27,6 +28,7 @@ const order = [
 /** As the table calls them. */
 export const titles: Readonly<Record<string, string>> = {
   loop: 'hand-written loop',
+  'xstate-bare': 'XState alone, the same steps',
   agentchart: 'agentchart',
   'agentchart-sqlite': 'agentchart, sqliteStore',
   'ai-sdk': 'ai',

@@ -1,6 +1,6 @@
 import { errorData } from '../errors.ts';
 import type { CheckOutcome } from '../actors/check.ts';
-import type { ToolOutcome } from '../actors/tool.ts';
+import type { ToolInput, ToolOutcome } from '../actors/tool.ts';
 import { type JsonValue, canonicalJson } from '../messages/json.ts';
 import type { Usage } from '../messages/usage.ts';
 import {
@@ -35,6 +35,7 @@ export interface ToolCallContext {
   inputHash: string;
   /** A human or a policy has decided: nobody is asked again. */
   isDecided: boolean;
+  /** Of sessions that were saved before a call that may start does; false ever since. */
   mayStart: boolean;
   edited?: JsonValue | undefined;
   attempt: number;
@@ -105,15 +106,28 @@ export interface CallReported {
 export const initialToolCall = ({ call, sessionId, refusal, mayStart = false }: ToolCallInput): ToolCallContext => ({
   call,
   sessionId,
-  phase: 'validating',
+  phase: mayStart ? 'running' : 'validating',
   input: call.input,
   isChecked: false,
   inputHash: '',
   isDecided: false,
-  mayStart,
-  attempt: 0,
+  mayStart: false,
+  attempt: mayStart ? 1 : 0,
   ...(refusal === undefined ? {} : { result: refusal }),
 });
+
+/** What the tool of a call is started with. */
+export const toolInput = (context: ToolCallContext): ToolInput => {
+  const { call, sessionId, input, isChecked, attempt, waiting, edited } = context;
+  return {
+    call,
+    sessionId,
+    input,
+    isChecked,
+    attempt,
+    ...(waiting === undefined ? {} : { asked: edited === undefined ? call.input : edited }),
+  };
+};
 
 export const takeCheck = (_context: ToolCallContext, outcome: CheckOutcome): Partial<ToolCallContext> => {
   switch (outcome.type) {

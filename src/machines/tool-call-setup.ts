@@ -68,7 +68,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
     .extend({
       guards: {
         isThisCall: ({ context }, { callId }: { callId: string }) => callId === context.call.callId,
-        mayStart: ({ context }) => context.mayStart,
+        mayStart: ({ context }) => context.phase === 'running',
         isRefused: ({ context }) => context.result !== undefined,
         isEdited: (_, event: ApprovalGranted) => event.input !== undefined,
         isDelegated: ({ context }) => rules.isAgent(context.call),
@@ -81,6 +81,7 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
           outcome.isRetryable &&
           context.stopping === undefined &&
           context.attempt < rules.toolRetry(context.call).attempts,
+        wentWell: (_, outcome: ToolOutcome) => outcome.type === 'result' && outcome.result.status === 'ok',
         endedAs: ({ context }, { status }: { status: CallStatus }) => context.result?.status === status,
       },
     })
@@ -126,10 +127,12 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         reject: assign((_, by: { reason?: string | undefined; by?: string | undefined }) => reject(by)),
         answer: assign(({ context }, event: { output: unknown; by?: string }) => answer(context, event, rules)),
         needResult: assign(({ context }) => needResult(context)),
-        start: assign(({ context }) => ({ phase: 'running' as const, mayStart: false, attempt: context.attempt + 1 })),
+        start: assign(({ context }) => ({ phase: 'running' as const, attempt: context.attempt + 1 })),
         planRetry: assign(({ context }) => planRetry(context, rules)),
         takeResult: assign(({ context }, outcome: ToolOutcome) =>
-          outcome.type === 'result' ? { result: outcome.result } : abandon(context, 'stopped'),
+          outcome.type === 'result'
+            ? { ...enter(context, 'settled'), result: outcome.result }
+            : abandon(context, 'stopped'),
         ),
         rememberStop: assign((_, { reason }: { reason?: string | undefined }) => ({
           stopping: reason === undefined ? {} : { reason },
@@ -137,6 +140,10 @@ export const toolCallSetup = (rules: AgentRules, { agents, ...actors }: ToolCall
         abandon: assign(({ context, self }, { status }: { status: 'stopped' | 'cancelled' }) =>
           abandon(context, status, usedInside(self)),
         ),
+        // A tool's result says so itself: every change of the context is a copy of the whole state.
+        settle: enqueueActions(({ context, enqueue }) => {
+          if (context.phase !== 'settled') enqueue.assign(enter(context, 'settled'));
+        }),
         enter: assign(({ context }, { phase }: Pick<ToolCallContext, 'phase'>) => enter(context, phase)),
         abortTool: sendTo('tool', { type: 'effect.abort' as const, reason: 'stopped' }),
         report: sendParent(({ context }): CallReported => report(context)),

@@ -1,12 +1,9 @@
 import type { AgentRules } from './rules.ts';
-import { initialToolCall } from './tool-call-context.ts';
+import { startAtOnce } from './start-at-once.ts';
+import { initialToolCall, toolInput } from './tool-call-context.ts';
 import { type ToolCallActors, toolCallSetup } from './tool-call-setup.ts';
 
-/**
- * One call as an actor, spawned by `agent`. It reports to its parent by `call.reported` whenever it comes to rest, and settles with
- * exactly one result. The parent starts it (`call.start`) when a slot is free.
- */
-export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors) =>
+const createChart = (rules: AgentRules, actors: ToolCallActors) =>
   toolCallSetup(rules, actors).createMachine({
     id: 'toolCall',
     context: ({ input }) => initialToolCall(input),
@@ -80,7 +77,7 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
           'call.start': [
             { guard: 'isDelegated', target: 'delegating' },
             { guard: 'isOutside', target: 'awaiting-result', actions: 'needResult' },
-            { target: 'running' },
+            { target: 'running', actions: 'start' },
           ],
         },
       },
@@ -89,18 +86,10 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
         on: { 'call.result': { target: 'settled', actions: { type: 'answer', params: ({ event }) => event } } },
       },
       running: {
-        entry: 'start',
         invoke: {
           id: 'tool',
           src: 'tool',
-          input: ({ context: { call, sessionId, input, isChecked, attempt, waiting, edited } }) => ({
-            call,
-            sessionId,
-            input,
-            isChecked,
-            attempt,
-            ...(waiting === undefined ? {} : { asked: edited === undefined ? call.input : edited }),
-          }),
+          input: ({ context }) => toolInput(context),
           onDone: [
             {
               guard: { type: 'mayRetry', params: ({ event }) => event.output },
@@ -111,6 +100,11 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
               guard: { type: 'mustAsk', params: ({ event }) => event.output },
               target: 'awaiting-decision',
               actions: { type: 'askFor', params: ({ event }) => event.output },
+            },
+            {
+              guard: { type: 'wentWell', params: ({ event }) => event.output },
+              target: '#toolCall.settled.ok',
+              actions: { type: 'takeResult', params: ({ event }) => event.output },
             },
             { target: 'settled', actions: { type: 'takeResult', params: ({ event }) => event.output } },
           ],
@@ -166,11 +160,11 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
           id: 'backoff',
           src: 'alarm',
           input: ({ context }) => ({ at: context.retryAt ?? null }),
-          onDone: 'running',
+          onDone: { target: 'running', actions: 'start' },
         },
       },
       settled: {
-        entry: [{ type: 'enter', params: { phase: 'settled' } }, 'report'],
+        entry: ['settle', 'report'],
         initial: 'sorting',
         on: { 'call.stop': {}, 'call.cancel': {} },
         states: {
@@ -197,4 +191,11 @@ export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors)
     },
   });
 
-export type ToolCallMachine = ReturnType<typeof createToolCallMachine>;
+export type ToolCallMachine = ReturnType<typeof createChart>;
+
+/**
+ * One call as an actor, spawned by `agent`. It reports to its parent by `call.reported` whenever it comes to rest, and settles with
+ * exactly one result. The parent starts it (`call.start`) when a slot is free.
+ */
+export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors): ToolCallMachine =>
+  startAtOnce(createChart(rules, actors), actors.tool);

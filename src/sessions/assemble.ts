@@ -24,6 +24,7 @@ import { keepTools } from './check-tools.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
 import { createRequestBuilder } from './create-request-builder.ts';
 import type { ParseOutput } from './own-session.ts';
+import { audible } from './transitions.ts';
 import { createTurnContexts } from './turn-contexts.ts';
 import { createTurnEndings } from './turn-endings.ts';
 
@@ -96,7 +97,7 @@ export const assemble = (options: AgentOptions): Assembly => {
     alarm,
     agents: agentsAmong([...listed, ...(options.extraTools ?? [])]),
   });
-  const machine = createAgentMachine(rules, {
+  const chart = createAgentMachine(rules, {
     toolCall,
     alarm,
     wake: createWakeLogic(endings.tell),
@@ -117,6 +118,7 @@ export const assemble = (options: AgentOptions): Assembly => {
     }),
   });
 
+  const machine = audible(chart);
   keepTools(machine, tools);
   const parseOutput: ParseOutput = async (raw) => {
     const check = await answer?.checkInput(raw);

@@ -1,13 +1,10 @@
-import type { AnyActorRef, InspectionEvent, StateValue, Subscription } from 'xstate';
 import type { Hold } from '../actors/host.ts';
-import { statePath } from '../machines/state-path.ts';
 import type { AgentEvent } from './agent-event.ts';
 import { type EventReader, type FedReader, createEventReader } from './event-reader.ts';
 import { createRecentEvents } from './recent-events.ts';
+import type { Transition } from '../stores/store.ts';
 
 export type { EventReader } from './event-reader.ts';
-
-const valueOf = (snapshot: unknown): StateValue => (snapshot as { value: StateValue }).value;
 
 export interface ReadOptions {
   /** `turn`: first what the turn has come to so far. Default `now`. */
@@ -18,6 +15,10 @@ export interface ReadOptions {
 /** The events of one session for any number of readers. */
 export interface EventFeed {
   publish(event: AgentEvent): void;
+  /** Of the chart; told with what it says of the state that it has come to. */
+  step(transition: Transition): void;
+  /** All that the chart says of its last steps is said. */
+  rest(): void;
   /** As `publish`; where nobody reads, whoever reads next gets it first. */
   tell(event: AgentEvent): void;
   hasReaders(): boolean;
@@ -37,12 +38,9 @@ export interface FeedOptions {
 /** What the chart says of a state that it has entered; everything else it says of the step there. */
 const beginnings = new Set<AgentEvent['type']>(['step-start', 'tool-call', 'approval-request', 'finish']);
 
-/** Transitions are watched only while somebody reads: inspection costs every actor of the session. */
-export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOptions): EventFeed => {
+export const createEventFeed = ({ saved, soFar }: FeedOptions): EventFeed => {
   const readers = new Set<FedReader>();
   const recent = createRecentEvents();
-  let watching: Subscription | undefined;
-  let before = '';
   let steps: AgentEvent[] = [];
   const untold: AgentEvent[] = [];
   let isClosed = false;
@@ -51,6 +49,7 @@ export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOption
     for (const reader of readers) reader.push(event);
   };
   const pushSteps = (): void => {
+    if (steps.length === 0) return;
     for (const step of steps) push(step);
     steps = [];
   };
@@ -61,27 +60,12 @@ export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOption
     if (beginnings.has(event.type)) pushSteps();
     push(event);
   };
-  const watch = (event: InspectionEvent): void => {
-    // An inspector that throws would lose the transition.
-    try {
-      if (event.actorRef !== actor) return;
-      if (event.type === '@xstate.snapshot') pushSteps();
-      if (event.type !== '@xstate.microstep') return;
-      const to = statePath(valueOf(event.snapshot));
-      if (to !== before) steps.push({ type: 'transition', from: before, to, event: event.event.type });
-      before = to;
-    } catch {
-      // Nobody is told: a picture is worth less than the run.
-    }
-  };
-  const attach = (reader: FedReader): void => {
-    readers.add(reader);
-    if (watching !== undefined) return;
-    before = statePath(valueOf(actor.getSnapshot()));
-    watching = actor.system.inspect(watch);
-  };
   return {
     publish,
+    step: (transition) => {
+      if (readers.size > 0) steps.push({ type: 'transition', ...transition });
+    },
+    rest: pushSteps,
     tell: (event) => {
       if (readers.size > 0) publish(event);
       else untold.push(event);
@@ -105,20 +89,17 @@ export const createEventFeed = (actor: AnyActorRef, { saved, soFar }: FeedOption
         onEnd: () => {
           hasEnded = true;
           readers.delete(reader);
-          if (readers.size > 0) return;
-          watching?.unsubscribe();
-          watching = undefined;
         },
       });
       if (from === 'now') {
         for (const event of untold.splice(0)) reader.push(event);
-        attach(reader);
+        readers.add(reader);
       }
       // Not in the midst of a step of the chart, of which one part would be told twice and another not at all.
       else {
         queueMicrotask(() => {
           if (hasEnded) return;
-          attach(reader);
+          readers.add(reader);
           for (const event of soFar(recent.list())) reader.push(event);
           if (isClosed) reader.close();
         });

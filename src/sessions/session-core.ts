@@ -16,7 +16,7 @@ import { type Inbox, createInbox } from './inbox.ts';
 import { type Journal, createJournal } from './journal.ts';
 import { restoreActor } from './restore-actor.ts';
 import { statusOf } from './session-status.ts';
-import { watchTransitions } from './transitions.ts';
+import { hearTransitions } from './transitions.ts';
 import { turnSoFar } from './turn-so-far.ts';
 import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
 
@@ -77,7 +77,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
 
   const begun = context();
   kept = begun;
-  const feed = createEventFeed(actor, {
+  const feed = createEventFeed({
     saved: () => journal.idle(),
     soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
   });
@@ -147,6 +147,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   });
   actor.subscribe({
     next: (snapshot) => {
+      feed.rest();
       wake();
       if (snapshot.hasTag('waiting')) queueMicrotask(pause);
       else isPaused = false;
@@ -187,7 +188,10 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     return done;
   };
   const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.tell });
-  watchTransitions(actor, journal.note);
+  hearTransitions(actor, (transition) => {
+    journal.note(transition);
+    feed.step(transition);
+  });
 
   const toJSON = (): SessionDocument => {
     if (last !== undefined) return structuredClone(last);
