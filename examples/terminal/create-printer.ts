@@ -10,7 +10,7 @@ const resultText = ({ status, output }: Result): string => {
   return `${styleText(status === 'ok' ? 'green' : 'red', status)} ${text}`;
 };
 
-const isPassing = (state: string): boolean => state === 'thinking.deciding' || state === 'observing.limiting';
+const isPassing = (state: string): boolean => state === 'thinking.deciding';
 
 /** Shows the events of a session: states and calls on lines of their own, the model's text as it comes. */
 export const createPrinter = (write = (text: string): unknown => process.stdout.write(text)) => {

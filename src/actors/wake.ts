@@ -1,4 +1,4 @@
-import { type AnyActorRef, type CallbackActorLogic, type EventObject, fromCallback } from 'xstate';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, AnyActorRef, Snapshot } from 'xstate';
 import type { ErrorData } from '../errors.ts';
 import { hostOf } from './host.ts';
 
@@ -13,36 +13,66 @@ export interface Told {
 /** Tells whoever wants to know that the agent's turn is over; undefined where nobody is left to be told. Never rejects. */
 export type TellTurn = (agent: AnyActorRef) => Promise<Told> | undefined;
 
-export type WakeEvent = { type: 'turn.ended' } | { type: 'effect.settled'; output: Told | undefined };
+export type WakeEvent =
+  | { type: 'turn.ended' }
+  | { type: 'effect.settled'; output: Told | undefined }
+  | { type: 'xstate.stop' };
+
+type WakeSnapshot = Snapshot<undefined> & { isRestored?: boolean };
 
 /** As an effect it tells of the turn that is over, where effects are run by somebody else. */
-export interface WakeLogic extends CallbackActorLogic<WakeEvent> {
+export type WakeLogic = ActorLogic<WakeSnapshot, WakeEvent, undefined, ActorSystem<ActorSystemInfo>> & {
   run(scope: { parent: AnyActorRef | undefined }): Promise<Told> | undefined;
-}
+};
+
+const fresh: WakeSnapshot = { status: 'active', output: undefined, error: undefined };
+const restored: WakeSnapshot = { status: 'active', output: undefined, error: undefined, isRestored: true };
+const stopped: WakeSnapshot = { status: 'stopped', output: undefined, error: undefined };
 
 const isUntold = (agent: AnyActorRef): boolean =>
   (agent.getSnapshot() as { context: { turn: { untold?: boolean } } }).context.turn.untold === true;
 
 /**
- * Says once, whenever its session starts or is restored, that it is awake. A session may have been saved between a call's report and
- * its round's hearing it; the round then asks all of its calls to report again. It may also have been saved before everybody was told
- * that a turn is over: they are told now. A session whose effects run elsewhere is saved only when all of it has been heard.
+ * Says once, when its session is restored, that it is awake. A session may have been saved between a call's report and its round's
+ * hearing it; the round then asks all of its calls to report again. It may also have been saved before everybody was told that a turn
+ * is over: they are told now. A session whose effects run elsewhere is saved only when all of it has been heard.
  */
-export const createWakeLogic = (tell: TellTurn): WakeLogic => ({
-  ...fromCallback<EventObject & WakeEvent>(({ sendBack, receive, self }) => {
+export const createWakeLogic = (tell: TellTurn): WakeLogic => {
+  const tellAll = (self: AnyActorRef, isRestored: boolean): void => {
     const agent = self._parent;
+    if (agent === undefined) return;
     const { executor } = hostOf(self);
-    const tellAll = (isRestored: boolean): void => {
-      if (agent === undefined) return;
-      if (executor === undefined) void tell(agent)?.then((told) => sendBack({ type: 'turn.told', ...told }));
-      else if (isUntold(agent)) executor.start(self, isRestored);
-    };
-    receive((event) => {
-      if (event.type === 'turn.ended') tellAll(false);
-      else if (event.output !== undefined) sendBack({ type: 'turn.told', ...event.output });
+    if (executor !== undefined) {
+      if (isUntold(agent)) executor.start(self, isRestored);
+      return;
+    }
+    void tell(agent)?.then((told) => {
+      if (self.getSnapshot() !== stopped) agent.send({ type: 'turn.told', ...told });
     });
-    if (executor === undefined) sendBack({ type: 'session.woken' });
-    tellAll(true);
-  }),
-  run: ({ parent }) => (parent === undefined ? undefined : tell(parent)),
-});
+  };
+  return {
+    run: ({ parent }) => (parent === undefined ? undefined : tell(parent)),
+    getInitialSnapshot: () => fresh,
+    transition: (snapshot, event, { self }) => {
+      switch (event.type) {
+        case 'turn.ended':
+          tellAll(self, false);
+          return snapshot;
+        case 'effect.settled':
+          if (event.output !== undefined) self._parent?.send({ type: 'turn.told', ...event.output });
+          return snapshot;
+        case 'xstate.stop':
+          return stopped;
+        default:
+          return snapshot;
+      }
+    },
+    start: ({ isRestored }, { self }) => {
+      if (isRestored !== true) return;
+      if (hostOf(self).executor === undefined) self._parent?.send({ type: 'session.woken' });
+      tellAll(self, true);
+    },
+    getPersistedSnapshot: () => fresh,
+    restoreSnapshot: () => restored,
+  };
+};

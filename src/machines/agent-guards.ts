@@ -1,6 +1,6 @@
 import { setup } from 'xstate';
 import type { AlarmLogic } from '../actors/alarm.ts';
-import type { ModelLogic } from '../actors/model.ts';
+import type { ModelLogic, ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck, OutputLogic } from '../actors/check-output.ts';
 import type { StopLogic } from '../actors/stop-when.ts';
 import type { WakeLogic } from '../actors/wake.ts';
@@ -19,6 +19,7 @@ import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
 import type { ChartEvent } from './chart-event.ts';
+import { plainReply } from './plain-reply.ts';
 import { allSettled, onlyPeopleLeft, ownerOf, pendingOf } from './round.ts';
 import type { AgentRules } from './rules.ts';
 import type { DecisionEvent } from './tool-call-context.ts';
@@ -73,6 +74,8 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
         rules.onMessage === 'supersede' && isAnyWaiting(context) && messagesOfEvent(event).length > 0,
       hasPending: ({ context }) => isAnyWaiting(context),
       // what the model said
+      opensRound: ({ context }, outcome: ModelOutcome) => plainReply(context, outcome, rules) === 'calls',
+      isAnswer: ({ context }, outcome: ModelOutcome) => plainReply(context, outcome, rules) === 'answer',
       mayRetry: ({ context: { failure, turn } }) =>
         failure !== null &&
         failure.transient &&

@@ -4,6 +4,11 @@ import { endingEvents } from './ending-events.ts';
 /** The round is over: its results enter the history, and the limits decide whether the model is asked again. */
 export const observingState = (agent: AgentSetup) => {
   const endings = endingEvents(agent);
+  const onward = [
+    { guard: 'isWithinIterations', target: '#agent.thinking', actions: 'readSteering' },
+    { guard: 'finalizes', target: '#agent.thinking', actions: ['finalize', 'readSteering'] },
+    { target: '#agent.done.limited', actions: { type: 'endLimited', params: { limit: 'maxIterations' } } },
+  ] as const;
   return agent.createStateConfig({
     tags: 'busy',
     entry: 'closeRound',
@@ -33,7 +38,7 @@ export const observingState = (agent: AgentSetup) => {
             actions: { type: 'endLimited', params: { limit: 'loopDetection' } },
           },
           { guard: 'asksStopWhen', target: 'consulting' },
-          { target: 'limiting' },
+          ...onward,
         ],
       },
       consulting: {
@@ -47,19 +52,9 @@ export const observingState = (agent: AgentSetup) => {
               target: '#agent.done.limited',
               actions: { type: 'endLimited', params: { limit: 'stopWhen' } },
             },
-            { target: 'limiting' },
+            ...onward,
           ],
         },
-      },
-      limiting: {
-        always: [
-          { guard: 'isWithinIterations', target: '#agent.thinking', actions: 'readSteering' },
-          { guard: 'finalizes', target: '#agent.thinking', actions: ['finalize', 'readSteering'] },
-          {
-            target: '#agent.done.limited',
-            actions: { type: 'endLimited', params: { limit: 'maxIterations' } },
-          },
-        ],
       },
     },
   });

@@ -23,6 +23,7 @@ import { changeCall, nestedState, ownerOf, pendingOf, runCalls, specsOf, startab
 import { type AgentActors, agentGuards } from './agent-guards.ts';
 import type { ChartEvent } from './chart-event.ts';
 import type { AgentRules } from './rules.ts';
+import { spawnCalls } from './spawn-calls.ts';
 import { stopChildren } from './stop-children.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { LimitName } from './turn.ts';
@@ -123,23 +124,20 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       keepAnswer: assign(({ context }) =>
         context.reply === null ? {} : replySteps.keepAnswer(context, context.reply),
       ),
-      openRound: assign(({ context, spawn }) => {
-        if (context.reply === null) return {};
-        const next = roundSteps.beginRound(context, context.reply, rules);
-        const running = new Set(
-          next.round.calls.filter(({ phase }) => phase === 'running').map(({ callId }) => callId),
-        );
-        for (const call of specsOf(next.round, context.turn.iterations + 1)) {
-          const refusal = roundSteps.refusalOf(context, call.tool, rules);
-          const input = {
-            call,
-            sessionId: context.sessionId,
-            ...(refusal === undefined ? {} : { refusal }),
-            ...(running.has(call.callId) ? { mayStart: true } : {}),
-          };
-          spawn('toolCall', { id: call.callId, input });
-        }
-        return next;
+      openRound: assign(({ context, spawn }) =>
+        context.reply === null ? {} : spawnCalls(context, context.reply, rules, spawn),
+      ),
+      takeCalls: enqueueActions(({ context, enqueue }, outcome: ModelOutcome) => {
+        const taken = { ...context, ...replySteps.takeOutcome(context, outcome) };
+        const { reply } = taken;
+        if (reply !== null) enqueue.assign(({ spawn }) => spawnCalls(taken, reply, rules, spawn));
+        for (const event of outcomeEvents(context, outcome)) enqueue.emit(event);
+      }),
+      takeAnswer: enqueueActions(({ context, enqueue }, outcome: ModelOutcome) => {
+        const taken = { ...context, ...replySteps.takeOutcome(context, outcome) };
+        const kept = taken.reply === null ? taken : { ...taken, ...replySteps.keepAnswer(taken, taken.reply) };
+        enqueue.assign({ ...kept, ...endingSteps.endTurn(kept, { type: 'answered' }) });
+        for (const event of outcomeEvents(context, outcome)) enqueue.emit(event);
       }),
       leaveToCaller: assign(({ context }) =>
         context.reply === null ? {} : roundSteps.leaveToCaller(context, context.reply, rules),
@@ -249,7 +247,9 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         enqueue.emit({ type: 'loop-suspected', tools: round.calls.map(({ tool }) => tool), count });
       }),
       // Also the reply that was still being checked when the turn ended.
-      forgetRound: assign({ lastRound: [], reply: null }),
+      forgetRound: enqueueActions(({ context, enqueue }) => {
+        if (context.lastRound.length > 0 || context.reply !== null) enqueue.assign({ lastRound: [], reply: null });
+      }),
       // limits and ends
       beginWork: enqueueActions(({ context, enqueue }) => {
         const work = limitSteps.beginWork(context, rules);

@@ -18,7 +18,20 @@ export const thinkingState = (agent: AgentSetup) => {
           id: 'model',
           src: 'model',
           input: ({ context }) => ({ sessionId: context.sessionId, model: context.turn.request.model }),
-          onDone: { target: 'deciding', actions: { type: 'takeOutcome', params: ({ event }) => event.output } },
+          // Most replies come to one of the first two; what else there is takes the longer way.
+          onDone: [
+            {
+              guard: { type: 'opensRound', params: ({ event }) => event.output },
+              target: '#agent.acting',
+              actions: [{ type: 'takeCalls', params: ({ event }) => event.output }, 'announceCalls'],
+            },
+            {
+              guard: { type: 'isAnswer', params: ({ event }) => event.output },
+              target: '#agent.done.answered',
+              actions: { type: 'takeAnswer', params: ({ event }) => event.output },
+            },
+            { target: 'deciding', actions: { type: 'takeOutcome', params: ({ event }) => event.output } },
+          ],
         },
       },
       'backing-off': {

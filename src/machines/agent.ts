@@ -5,19 +5,11 @@ import { openRoundState } from './agent-open-round.ts';
 import { agentSetup } from './agent-setup.ts';
 import { thinkingState } from './agent-thinking.ts';
 import { initialAgent } from './agent-context.ts';
+import { beginIdle } from './begin-idle.ts';
 import type { AgentRules } from './rules.ts';
 import { resultOf } from './turn-result.ts';
 
-/**
- * The agent: one actor per session, which lives as long as the conversation does.
- *
- * ```
- * idle → thinking ⇄ acting → observing → thinking … → done → thinking (the next turn) … → closed
- *                     ⇅
- *              awaiting-approval
- * ```
- */
-export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
+const createChart = (rules: AgentRules, actors: AgentActors) => {
   const agent = agentSetup(rules, actors);
   const openRound = openRoundState(agent);
   return agent.createMachine({
@@ -102,4 +94,16 @@ export const createAgentMachine = (rules: AgentRules, actors: AgentActors) => {
   });
 };
 
-export type AgentMachine = ReturnType<typeof createAgentMachine>;
+export type AgentMachine = ReturnType<typeof createChart>;
+
+/**
+ * The agent: one actor per session, which lives as long as the conversation does.
+ *
+ * ```
+ * idle → thinking ⇄ acting → observing → thinking … → done → thinking (the next turn) … → closed
+ *                     ⇅
+ *              awaiting-approval
+ * ```
+ */
+export const createAgentMachine = (rules: AgentRules, actors: AgentActors): AgentMachine =>
+  beginIdle(createChart(rules, actors), actors.wake, rules.newId);

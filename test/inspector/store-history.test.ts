@@ -42,12 +42,9 @@ test('a session of a store is shown with its past, its messages and what waits, 
   const { view, moves, session, root } = shownFrom(await history.events('kept'));
   expect(moves).toEqual([
     'thinking.asking',
-    'thinking.deciding',
     'acting',
     'observing.counting',
-    'observing.limiting',
     'thinking.asking',
-    'thinking.deciding',
     'acting',
     'awaiting-approval',
   ]);
@@ -59,9 +56,9 @@ test('a session of a store is shown with its past, its messages and what waits, 
 test('without its agent there are its transitions and its messages', async () => {
   const { store } = await leftBehind();
   const { moves, session, root, view } = shownFrom(await storeHistory(store, []).events('kept'));
-  expect(moves).toContain('observing.limiting');
+  expect(moves).toContain('observing.counting');
   expect(conversationOf(session, root).map(({ role }) => role)).toEqual(['user', 'assistant']);
-  expect(view.charts['agent']?.nodes.map(({ id }) => id)).toContain('agent.thinking.deciding');
+  expect(view.charts['agent']?.nodes.map(({ id }) => id)).toContain('agent.thinking.asking');
 });
 
 test('there is no past of a session that nobody knows', async () => {

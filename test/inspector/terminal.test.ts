@@ -42,7 +42,7 @@ test('a pipe gets a line for each transition, without colours, and nobody is ask
   stop();
   expect(withoutTimes(output.text())).toContain(
     [
-      '  trip thinking.deciding → acting',
+      '  trip thinking.asking → acting on done: model [opensRound]',
       '  ├ GetWeather {"location":"Suzhou"}',
       '  ├ GetWeather {"location":"Hangzhou"}',
     ].join('\n'),
@@ -144,7 +144,7 @@ test('a recording holds the whole run, and prints and serves it without the proc
 
   const printed = sink();
   expect(await inspectCommand([path, '--print'], { output: printed })).toBe(0);
-  expect(withoutTimes(printed.text())).toContain('trip thinking.deciding → done.answered [hasNoCalls]');
+  expect(withoutTimes(printed.text())).toContain('trip thinking.asking → done.answered on done: model [isAnswer]');
 
   const output = sink(true);
   const leaving = new AbortController();

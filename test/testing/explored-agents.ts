@@ -75,5 +75,8 @@ export const exploredAgents: Record<string, [agent: Agent, options: ExploreOptio
     agentWith({ contextProviders: [{ name: 'memory', afterTurn: () => undefined }] }),
     { limits: { maxIterations: 1, maxConsecutiveErrors: 0 } },
   ],
-  'one turn': [agentWith(), { singleTurn: true, limits: { maxIterations: 1, maxConsecutiveErrors: 1 } }],
+  'one turn, a question after its round': [
+    agentWith({ stopWhen: () => false }),
+    { singleTurn: true, limits: { maxIterations: 1, maxConsecutiveErrors: 1 } },
+  ],
 };
