@@ -9,6 +9,7 @@ import { type EffectLogic, fromEffect } from './effect.ts';
 import { holdBack } from './hold-back.ts';
 import { type Host, hostOf, metadataOf, ownHostOf } from './host.ts';
 import type { RequestNotes } from './request-notes.ts';
+import { createSilenceTimer } from './silence-timer.ts';
 
 export interface ModelInput {
   sessionId: string;
@@ -90,14 +91,12 @@ const streamed = async (
   { clock, idleTimeout }: ModelOptions,
 ): Promise<unknown> => {
   const idle = new AbortController();
-  let timer: unknown;
-  const restart = (): void => {
-    clock.clearTimeout(timer);
-    if (idleTimeout === undefined || signal.aborted) return;
-    timer = clock.setTimeout(() => idle.abort(stalled(model.name, idleTimeout)), idleTimeout);
-  };
+  const timer =
+    idleTimeout === undefined
+      ? undefined
+      : createSilenceTimer(clock, idleTimeout, () => idle.abort(stalled(model.name, idleTimeout)));
   // A stream that does not hear of the stop is waited for by nobody: no timer is to outlive the turn.
-  signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
+  signal.addEventListener('abort', () => timer?.end(), { once: true });
   const silence = new Promise<never>((_, reject) => {
     idle.signal.addEventListener('abort', () => reject(idle.signal.reason as Error), { once: true });
   });
@@ -110,15 +109,15 @@ const streamed = async (
       const held = holdBack(host, clock, both);
       if (held !== undefined) {
         // Not the model is silent, but its readers are.
-        clock.clearTimeout(timer);
+        timer?.end();
         await held;
         if (both.aborted) break;
-        restart();
+        timer?.begin();
       }
       const next = await chunks.next();
       if (next.done === true || signal.aborted || idle.signal.aborted) break;
       const chunk = next.value;
-      restart();
+      timer?.heard();
       switch (chunk.type) {
         case 'finish':
           // What stands around the model may have something to do after its last chunk; the reply does not wait for it.
@@ -145,11 +144,11 @@ const streamed = async (
       },
     );
   };
-  restart();
+  if (!signal.aborted) timer?.begin();
   try {
     return await (idleTimeout === undefined ? read() : Promise.race([read(), silence]));
   } finally {
-    clock.clearTimeout(timer);
+    timer?.end();
   }
 };
 

@@ -1,6 +1,6 @@
 import type { Hold } from '../actors/host.ts';
 import type { AgentEvent } from './agent-event.ts';
-import { type EventReader, type FedReader, createEventReader } from './event-reader.ts';
+import { type EventReader, type FedReader, type FinishEvent, createEventReader } from './event-reader.ts';
 import { createRecentEvents } from './recent-events.ts';
 import type { Transition } from '../stores/store.ts';
 
@@ -10,6 +10,8 @@ export interface ReadOptions {
   /** `turn`: first what the turn has come to so far. Default `now`. */
   from?: 'now' | 'turn' | undefined;
   onLeave?: (() => void) | undefined;
+  /** Nothing is read after this one. */
+  isLast?: ((finish: FinishEvent) => boolean) | undefined;
 }
 
 /** The events of one session for any number of readers. */
@@ -72,20 +74,24 @@ export const createEventFeed = ({ saved, soFar }: FeedOptions): EventFeed => {
     },
     hasReaders: () => readers.size > 0,
     behind: () => {
-      const slow = [...readers].filter((reader) => reader.isBehind());
-      if (slow.length === 0) return undefined;
+      // Asked before each piece of a reply.
+      let slow: FedReader[] | undefined;
+      for (const reader of readers) if (reader.isBehind()) (slow ??= []).push(reader);
+      if (slow === undefined) return undefined;
+      const waitedFor = slow;
       return {
-        over: Promise.all(slow.map((reader) => reader.caughtUp())),
+        over: Promise.all(waitedFor.map((reader) => reader.caughtUp())),
         giveUp: () => {
-          for (const reader of slow) reader.giveUp();
+          for (const reader of waitedFor) reader.giveUp();
         },
       };
     },
-    read: ({ from = 'now', onLeave = () => undefined } = {}) => {
+    read: ({ from = 'now', onLeave = () => undefined, isLast } = {}) => {
       let hasEnded = false;
       const reader = createEventReader({
         saved,
         onLeave,
+        isLast,
         onEnd: () => {
           hasEnded = true;
           readers.delete(reader);

@@ -1,6 +1,8 @@
 import type { AgentEvent } from './agent-event.ts';
 import { createEventBuffer } from './event-buffer.ts';
 
+export type FinishEvent = Extract<AgentEvent, { type: 'finish' }>;
+
 export interface EventReader extends AsyncIterableIterator<AgentEvent> {
   /** No more events: what is there is still read, then the iteration ends. */
   close(): void;
@@ -24,6 +26,8 @@ export interface ReaderOptions {
   onLeave(): void;
   /** Resolves when what is being saved is saved: a turn is over for its readers then (B130). */
   saved(): Promise<unknown>;
+  /** Nothing is read after this one; asked when it is read. */
+  isLast?: ((finish: FinishEvent) => boolean) | undefined;
 }
 
 /** Unread events beyond which a reader is behind. */
@@ -33,7 +37,7 @@ type Result = IteratorResult<AgentEvent, undefined>;
 const done: Result = { done: true, value: undefined };
 
 /** The events of one reader. Who is behind gets deltas joined, so that what is unread is no larger than what was said. */
-export const createEventReader = ({ onEnd, onLeave, saved }: ReaderOptions): FedReader => {
+export const createEventReader = ({ onEnd, onLeave, saved, isLast }: ReaderOptions): FedReader => {
   const buffer = createEventBuffer();
   const saves = new WeakMap<AgentEvent, Promise<unknown>>();
   const waiting: ((result: Result | Promise<Result>) => void)[] = [];
@@ -41,6 +45,7 @@ export const createEventReader = ({ onEnd, onLeave, saved }: ReaderOptions): Fed
   let isClosed = false;
   let hasBegun = false;
   let isGivenUp = false;
+  let isOver = false;
 
   const isBehind = (): boolean => !isClosed && hasBegun && !isGivenUp && buffer.size >= readAhead;
   const look = (): void => {
@@ -50,8 +55,12 @@ export const createEventReader = ({ onEnd, onLeave, saved }: ReaderOptions): Fed
   };
   const resultOf = (event: AgentEvent): Result | Promise<Result> => {
     const result: Result = { done: false, value: event };
-    const save = saves.get(event);
-    return save === undefined ? result : save.then(() => result);
+    const save = event.type === 'finish' ? saves.get(event) : undefined;
+    if (event.type !== 'finish' || save === undefined) return result;
+    return save.then(() => {
+      if (isLast?.(event) === true) isOver = true;
+      return result;
+    });
   };
   const close = (): void => {
     if (isClosed) return;
@@ -88,6 +97,7 @@ export const createEventReader = ({ onEnd, onLeave, saved }: ReaderOptions): Fed
     },
     close,
     next: () => {
+      if (isOver) return Promise.resolve(done);
       hasBegun = true;
       isGivenUp = false;
       const event = buffer.shift();

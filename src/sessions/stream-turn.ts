@@ -4,10 +4,8 @@ import type { RunStream } from './agent.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { OwnSession } from './own-session.ts';
 import type { ReadOptions } from './event-feed.ts';
-import type { EventReader } from './event-reader.ts';
+import type { EventReader, FinishEvent } from './event-reader.ts';
 import type { RunResult } from './session.ts';
-
-type Finish = Extract<AgentEvent, { type: 'finish' }>;
 
 interface StreamOptions {
   from?: ReadOptions['from'];
@@ -36,10 +34,11 @@ export const streamTurn = (
   };
   let reader: EventReader | undefined;
   let end: TurnResult | undefined;
-  let isOver = false;
+  // A session that is joined tells its end in a copy.
+  const isLast = (finish: FinishEvent): boolean => options?.from === 'turn' || finish.result === end;
   const result = start({
     attach: (opened) => {
-      reader = opened.read({ from: options?.from, onLeave: leave });
+      reader = opened.read({ from: options?.from, onLeave: leave, isLast });
       ready.resolve(reader);
     },
     left: leaving.signal,
@@ -47,8 +46,13 @@ export const streamTurn = (
       end = ended;
     },
   });
-  // A session that is joined tells its end in a copy.
-  const isLast = (finish: Finish): boolean => options?.from === 'turn' || finish.result === end;
+  const begin = async (): Promise<IteratorResult<AgentEvent, undefined>> => {
+    const events = await ready.promise;
+    if (events !== undefined) return events.next();
+    // No session, no events: the reader learns why.
+    await result;
+    return { done: true, value: undefined };
+  };
   const close = (): void => {
     ready.resolve(reader);
     reader?.close();
@@ -58,19 +62,7 @@ export const streamTurn = (
     result,
     // Not a generator: one that waits for its next event would not hear that its reader leaves.
     [Symbol.asyncIterator]: () => ({
-      next: async () => {
-        const events = await ready.promise;
-        if (isOver) return { done: true, value: undefined };
-        if (events !== undefined) {
-          const next = await events.next();
-          // What follows is of the turn after it.
-          if (next.done !== true && next.value.type === 'finish' && isLast(next.value)) isOver = true;
-          return next;
-        }
-        // No session, no events: the reader learns why.
-        await result;
-        return { done: true, value: undefined };
-      },
+      next: () => reader?.next() ?? begin(),
       return: async () => {
         const events = await ready.promise;
         await events?.return?.();
