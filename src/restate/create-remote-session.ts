@@ -2,20 +2,25 @@ import { AgentError, type ErrorData } from '../errors.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
+import type { AgentEvent } from '../sessions/agent-event.ts';
 import { checkSendOptions } from '../sessions/check-options.ts';
 import { newId } from '../sessions/new-id.ts';
 import type { ParseOutput } from '../sessions/own-session.ts';
 import type { RunResult } from '../sessions/session.ts';
 import { failedTurn } from '../sessions/turn-error.ts';
+import { liveEvents } from './live-events.ts';
+import { readLive } from './read-live.ts';
 import { advanced, loaded } from './known-session.ts';
 import {
   type Answer,
   type Command,
   type Found,
+  type Joined,
   type Reading,
   type Told,
   type View,
   type Wait,
+  isResting,
   nothingYet,
 } from './protocol.ts';
 import type { CommandOptions, RemoteSession } from './remote-session.ts';
@@ -26,6 +31,8 @@ export type CallObject = <T>(handler: string, body?: unknown) => Promise<T>;
 export interface RemoteSource {
   sessionId: string;
   call: CallObject;
+  /** Where the workers tell of this session as it happens. */
+  live: readonly string[];
   parseOutput: ParseOutput;
 }
 
@@ -34,7 +41,7 @@ const thrown = ({ code, message }: ErrorData): AgentError =>
 
 const withoutId = <T extends CommandOptions>({ id: _id, ...given }: T): Omit<T, 'id'> => given;
 
-export const createRemoteSession = ({ sessionId, call, parseOutput }: RemoteSource): RemoteSession => {
+export const createRemoteSession = ({ sessionId, call, live, parseOutput }: RemoteSource): RemoteSession => {
   const tell = async (command: Command, id = newId()): Promise<Answer> => {
     const answer = await call<Answer>('command', { sessionId, id, command } satisfies Told);
     if (answer.error !== undefined) throw thrown(answer.error);
@@ -58,6 +65,20 @@ export const createRemoteSession = ({ sessionId, call, parseOutput }: RemoteSour
     const reading = await call<Reading | null>('read', nothingYet);
     return reading === null ? undefined : loaded(advanced(undefined, reading)).document;
   };
+
+  const watch = (signal: AbortSignal): AsyncGenerator<AgentEvent> =>
+    readLive(
+      {
+        urls: live,
+        join: () => call<Joined | null>('join'),
+        changed: async ({ revision, isResting: rests }) => {
+          const { view: now } = await until(rests ? { for: 'news', revision } : { for: 'rest' });
+          const { summary } = now ?? {};
+          return { revision: summary?.revision ?? 0, isResting: summary === undefined || isResting(summary.status) };
+        },
+      },
+      signal,
+    );
 
   return {
     id: sessionId,
@@ -97,6 +118,8 @@ export const createRemoteSession = ({ sessionId, call, parseOutput }: RemoteSour
       }
       return finish(result);
     },
+    events: ({ from = 'now' } = {}) => liveEvents(watch, { from, isOne: false }),
+    stream: () => liveEvents(watch, { from: 'turn', isOne: true }),
     status: async () => (await view())?.summary.status ?? 'idle',
     pending: async () => (await view())?.pending ?? [],
     messages: async () => (await read())?.messages ?? [],

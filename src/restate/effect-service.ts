@@ -7,6 +7,7 @@ import type { Names } from './names.ts';
 import { type Reading, type Since, nothingYet } from './protocol.ts';
 import { type Lacking, isLacking } from './read-state.ts';
 import type { Served } from './served.ts';
+import { keyOf, modelKey } from './step.ts';
 import type { Work } from './work.ts';
 
 type Effect = NonNullable<ReturnType<LiveSession['effect']>>;
@@ -23,7 +24,7 @@ const asOutcome = (output: unknown): Outcome => (output === undefined ? {} : { o
 const day = 86_400_000;
 
 /** Runs the effects of sessions, each in an invocation of its own: on any worker, and not longer than it takes. */
-export const effectService = (names: Names, { parts, sessions }: Served) => {
+export const effectService = (names: Names, { parts, sessions, audiences }: Served) => {
   const calls = createCalls(names);
 
   /** The effect, where this worker has the session as it was when it asked for it, or later. */
@@ -31,7 +32,9 @@ export const effectService = (names: Names, { parts, sessions }: Served) => {
     const { key, path } = work;
     if (known === undefined || known.summary.revision < work.revision) return { lacks: sinceOf(known) };
     const { sessionId } = known.summary;
-    const effect = sessions.live(key, known, () => createLiveSession(parts, known, sessionId)).effect(path);
+    const hasReaders = (): boolean => audiences.hasReaders(key);
+    const make = (): LiveSession => createLiveSession({ parts, known, sessionId, hasReaders });
+    const effect = sessions.live(key, known, make).effect(path);
     if (effect !== undefined) return effect;
     // That it is gone must be true: nobody would run it any more.
     return sessions.isSure(key, known) ? gone : { lacks: nothingYet };
@@ -85,7 +88,8 @@ export const effectService = (names: Names, { parts, sessions }: Served) => {
     let outcome: Outcome;
     try {
       outcome = await withEffect<Outcome>(ctx, work, 'effect', (effect) => {
-        atWork = effect({ signal: stop.signal, isRestored }).then(asOutcome);
+        const voice = audiences.voice(key, keyOf(path) === modelKey ? id : undefined);
+        atWork = effect({ signal: stop.signal, isRestored }, voice).then(asOutcome).finally(voice.end);
         return atWork;
       });
     } catch (error) {

@@ -8,6 +8,8 @@ export interface Head extends View {
   birth: string;
   commitId: string;
   log: Log;
+  /** The model call of the session's own that is under way. */
+  asking: string | null;
   waiters: Waiter[];
 }
 

@@ -8,15 +8,20 @@ import {
   runEffect,
   settleEffect,
 } from '../actors/executor.ts';
+import { attachHost, hostOf } from '../actors/host.ts';
 import { AgentError } from '../errors.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import type { AgentParts } from '../sessions/agent-parts.ts';
 import { newId } from '../sessions/new-id.ts';
+import type { AgentEvent } from '../sessions/agent-event.ts';
+import type { EventReader } from '../sessions/event-feed.ts';
 import { createSessionCore } from '../sessions/session-core.ts';
+import { turnSoFar } from '../sessions/turn-so-far.ts';
 import { statusOf } from '../sessions/session-status.ts';
 import type { Commit, SessionHome } from '../stores/store.ts';
+import type { Voice } from './audiences.ts';
 import { carryOut } from './carry-out.ts';
 import { type KnownSession, loaded } from './known-session.ts';
 import { type Settled, isResting } from './protocol.ts';
@@ -26,8 +31,12 @@ import { type Input, type Next, type Running, type Start, keyOf } from './step.t
 export interface LiveSession {
   /** Takes it from rest to rest. Throws `AgentError` where it cannot; the session is of no use then. Undefined where there is no session to tell of. */
   move(input: Input, running: Readonly<Record<string, Running>>): Promise<Next | undefined>;
+  /** What was told in the last move, for those who read along; nothing where nobody did. */
+  told(): AgentEvent[];
   /** An effect of it, ready to be run; undefined where the session has gone on without it. */
-  effect(path: readonly string[]): ((run: EffectRun) => Promise<unknown>) | undefined;
+  effect(path: readonly string[]): ((run: EffectRun, voice: Voice) => Promise<unknown>) | undefined;
+  /** The turn so far, as a reader is told who joins now. */
+  soFar(): AgentEvent[];
 }
 
 /** What a session did in one move. */
@@ -40,17 +49,36 @@ interface Noted {
 
 const nothingNoted = (): Noted => ({ commits: [], fates: [], starts: new Map(), aborted: new Set() });
 
+const allOf = async (reader: EventReader | undefined): Promise<AgentEvent[]> => {
+  const events: AgentEvent[] = [];
+  reader?.close();
+  for await (const event of reader ?? []) events.push(event);
+  return events;
+};
+
 const alarmOf = (effect: AnyActorRef): number | null | undefined =>
   effect.src === 'alarm' ? (effect.getSnapshot() as { input: { at: number | null } }).input.at : undefined;
 
-export const createLiveSession = (
-  parts: AgentParts,
-  known: KnownSession | undefined,
-  sessionId: string,
-): LiveSession => {
+export interface LiveOptions {
+  parts: AgentParts;
+  known: KnownSession | undefined;
+  sessionId: string;
+  hasReaders(): boolean;
+}
+
+/** What an effect says goes to its own voice: parallel calls share one session. */
+const giveVoice = (effect: AnyActorRef, voice: Voice): void => {
+  const speaker = effect.src === 'tool' ? effect._parent : effect;
+  if (speaker === undefined) return;
+  const { hasReaders, emit } = voice;
+  attachHost(speaker, { ...hostOf(speaker), hasReaders, emit, behind: () => undefined });
+};
+
+export const createLiveSession = ({ parts, known, sessionId, hasReaders }: LiveOptions): LiveSession => {
   let noted = nothingNoted();
   let atWork: Readonly<Record<string, Running>> = {};
   let isStarted = false;
+  let told: AgentEvent[] = [];
   let { commitId, summary }: { commitId: string; summary: KnownSession['summary'] | undefined } = {
     commitId: known?.commitId ?? '',
     summary: known?.summary,
@@ -98,17 +126,28 @@ export const createLiveSession = (
   return {
     effect: (path) => {
       const effect = effectAt(actor, path);
-      return effect === undefined ? undefined : (run) => runEffect(effect, run);
+      if (effect === undefined) return undefined;
+      return (run, voice) => {
+        giveVoice(effect, voice);
+        return runEffect(effect, run);
+      };
+    },
+    told: () => told,
+    soFar: () => {
+      const now = core.now();
+      return turnSoFar(now, { paused: now.hasTag('waiting') ? core.pendingResult() : undefined, recent: [] });
     },
     move: async (input, running) => {
       noted = nothingNoted();
       atWork = running;
+      const reader = hasReaders() ? core.feed.read() : undefined;
       if (!isStarted) actor.start();
       isStarted = true;
       if ('told' in input) await carryOut(core, input.told);
       else settle(input.settled);
       await journal.commit();
       core.assertOpen();
+      told = await allOf(reader);
 
       const { commits, fates, starts, aborted } = noted;
       const status = statusOf(core.now().value);

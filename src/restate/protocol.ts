@@ -3,6 +3,7 @@ import type { Fate } from '../machines/chart-event.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import type { Message } from '../messages/message.ts';
+import type { AgentEvent } from '../sessions/agent-event.ts';
 import type { DecisionGiven } from '../sessions/check-decision.ts';
 import type { SessionStatus, SessionSummary } from '../stores/store.ts';
 import type { PendingCall } from '../tools/call.ts';
@@ -44,8 +45,12 @@ export interface View {
   checking: string[];
 }
 
-/** What somebody waits for: a rest of the session, the fate of a message, or the check of an edit. */
-export type Wait = { for: 'rest' } | { for: 'fate'; id: string } | { for: 'check'; callId: string };
+/** What somebody waits for: a rest of the session, a commit after that one, the fate of a message, or the check of an edit. */
+export type Wait =
+  | { for: 'rest' }
+  | { for: 'news'; revision: number }
+  | { for: 'fate'; id: string }
+  | { for: 'check'; callId: string };
 
 /** What came of a wait. */
 export interface Found {
@@ -71,6 +76,14 @@ export interface Reading {
   states: string[];
   isWhole: boolean;
   messages: string[];
+}
+
+/** What a reader is told who joins now. */
+export interface Joined {
+  revision: number;
+  asking: string | null;
+  isResting: boolean;
+  events: AgentEvent[];
 }
 
 export const nothingYet: Since = { revision: 0, messages: 0 };

@@ -2,7 +2,8 @@ import type { SessionDocument } from '../documents/document.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
-import type { ApproveOptions, DecisionOptions, RejectOptions, RunResult } from '../sessions/session.ts';
+import type { AgentEvent } from '../sessions/agent-event.ts';
+import type { ApproveOptions, DecisionOptions, EventsOptions, RejectOptions, RunResult } from '../sessions/session.ts';
 import type { SessionStatus } from '../stores/store.ts';
 import type { PendingCall } from '../tools/call.ts';
 
@@ -31,6 +32,13 @@ export interface RemoteSession {
   retry(options?: CommandOptions): Promise<void>;
   /** The result when the turn rests or waits for somebody; rejects where it failed. */
   settled(): Promise<RunResult>;
+  /**
+   * Until the loop is left, which stops nothing. Workers that are not in `live`, or cannot be reached, tell nothing: what they did is told as the turn so
+   * far, after another `joined`, when the session rests.
+   */
+  events(options?: EventsOptions): AsyncIterable<AgentEvent>;
+  /** The turn under way, or the last one: what it has come to so far, the first event `joined`, then what happens. It ends when the turn rests or waits. */
+  stream(): AsyncIterable<AgentEvent>;
   status(): Promise<SessionStatus>;
   pending(): Promise<PendingCall[]>;
   messages(): Promise<readonly Message[]>;

@@ -16,6 +16,8 @@ export interface RestateSessionsOptions {
   key?: string;
   /** Whose sessions: its name, or the agent itself, whose `output` then parses structured answers. Default `agent`. */
   agent?: string | Agent;
+  /** Where the workers tell what happens as it happens: what their `listenLive` gave. Default none. */
+  live?: readonly string[];
 }
 
 export interface RestateSessions {
@@ -27,7 +29,12 @@ export interface RestateSessions {
 }
 
 /** Sessions that live in Restate, whose workers `restateWorker` makes. Throws `invalid-option`. */
-export const restateSessions = ({ ingress, key, agent = 'agent' }: RestateSessionsOptions): RestateSessions => {
+export const restateSessions = ({
+  ingress,
+  key,
+  agent = 'agent',
+  live = [],
+}: RestateSessionsOptions): RestateSessions => {
   if (!URL.canParse(ingress))
     throw new AgentError(
       'invalid-option',
@@ -36,7 +43,8 @@ export const restateSessions = ({ ingress, key, agent = 'agent' }: RestateSessio
   if (key === '')
     throw new AgentError('invalid-option', 'restateSessions: option "key" is empty; leave it out or give one');
   const parts = typeof agent === 'string' ? undefined : partsOf(agent, 'restateSessions');
-  const { sessions } = namesOf(parts?.agent ?? (agent as string));
+  const name = parts?.agent ?? (agent as string);
+  const { sessions } = namesOf(name);
   const call = createIngress(ingress);
   return {
     open: async (sessionId = newId()) => {
@@ -45,6 +53,7 @@ export const restateSessions = ({ ingress, key, agent = 'agent' }: RestateSessio
       return createRemoteSession({
         sessionId,
         call: (handler, body) => call(sessions, objectKey, handler, body),
+        live: live.map((url) => `${url.replace(/\/$/, '')}/${name}/${encodeURIComponent(objectKey)}`),
         parseOutput: parts?.parseOutput ?? (async (output) => output),
       });
     },

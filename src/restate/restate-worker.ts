@@ -4,9 +4,11 @@ import { createEndpointHandler } from '@restatedev/restate-sdk/node';
 import { AgentError } from '../errors.ts';
 import type { Agent } from '../sessions/agent.ts';
 import { partsOf } from '../sessions/agent-parts.ts';
+import { createAudiences } from './audiences.ts';
 import { effectService } from './effect-service.ts';
 import { logEngine } from './engine-log.ts';
 import { createKnownSessions } from './known-sessions.ts';
+import { type LiveServer, serveLive } from './live-server.ts';
 import { namesOf } from './names.ts';
 import { sessionObject } from './session-object.ts';
 
@@ -21,11 +23,16 @@ export interface RestateWorker extends AsyncDisposable {
   readonly handler: ReturnType<typeof createEndpointHandler>;
   /** Serves on that port (default: a free one) of that host (default 127.0.0.1); gives the address to register with the engine. */
   listen(options?: { port?: number; host?: string }): Promise<string>;
+  /**
+   * Tells those who read along what happens here as it happens, on that port (default: a free one) of that host (default 127.0.0.1); gives the
+   * address, for `live` of `restateSessions`. Whoever can reach it can read sessions whose keys he knows.
+   */
+  listenLive(options?: { port?: number; host?: string }): Promise<string>;
   /** Takes no more calls and ends those under way; other workers go on with them. */
   close(): Promise<void>;
 }
 
-const servicesOf = (agent: Agent, key: string | undefined) => {
+const serve = (agent: Agent, key: string | undefined) => {
   const parts = partsOf(agent, 'restateWorker');
   if (parts.hasMiddleware) {
     throw new AgentError(
@@ -34,15 +41,17 @@ const servicesOf = (agent: Agent, key: string | undefined) => {
     );
   }
   const names = namesOf(parts.agent);
-  const served = { parts, key, sessions: createKnownSessions() };
-  return [sessionObject(names, served), effectService(names, served)];
+  const served = { parts, key, sessions: createKnownSessions(), audiences: createAudiences() };
+  return { served, services: [sessionObject(names, served), effectService(names, served)] };
 };
 
 /** Serves the sessions of agents to Restate: any number of workers may, each with the same agents. Throws `invalid-option`. */
 export const restateWorker = ({ agents, key }: RestateWorkerOptions): RestateWorker => {
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
+  const all = given.map((agent) => serve(agent, key));
+  const audiences = new Map(all.map(({ served }) => [served.parts.agent, served.audiences]));
   const handler = createEndpointHandler({
-    services: given.flatMap((agent) => servicesOf(agent, key)),
+    services: all.flatMap(({ services }) => services),
     logger: logEngine,
   });
   const servers = new Set<Http2Server>();
@@ -61,11 +70,19 @@ export const restateWorker = ({ agents, key }: RestateWorkerOptions): RestateWor
     const { port: bound } = server.address() as AddressInfo;
     return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   };
+  const tellers = new Set<LiveServer>();
+  const listenLive: RestateWorker['listenLive'] = async (options = {}) => {
+    const teller = await serveLive(audiences, options);
+    tellers.add(teller);
+    return teller.url;
+  };
   const close = async (): Promise<void> => {
+    await Promise.all([...tellers].map((teller) => teller.close()));
+    tellers.clear();
     const ends = [...servers].map((server) => new Promise((resolve) => server.close(resolve)));
     for (const connection of connections) connection.destroy();
     await Promise.all(ends);
     servers.clear();
   };
-  return { handler, listen, close, [Symbol.asyncDispose]: close };
+  return { handler, listen, listenLive, close, [Symbol.asyncDispose]: close };
 };

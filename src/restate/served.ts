@@ -1,10 +1,12 @@
 import type { AgentParts } from '../sessions/agent-parts.ts';
+import type { Audiences } from './audiences.ts';
 import type { KnownSessions } from './known-sessions.ts';
 
 /** What a worker serves one agent's sessions with. */
 export interface Served {
   parts: AgentParts;
   sessions: KnownSessions;
+  audiences: Audiences;
   /** The tenant's; undefined where there are no tenants, or several. */
   key: string | undefined;
 }

@@ -3,8 +3,19 @@ import type { TurnResult } from '../machines/turn-result.ts';
 import { checkTold } from './check-told.ts';
 import { createCalls } from './engine-calls.ts';
 import { type Head, type Waiter, isOver } from './head.ts';
+import { advanced } from './known-session.ts';
+import { createLiveSession } from './live-session.ts';
 import type { Names } from './names.ts';
-import { type Answer, type Found, type Reading, type Settled, type Since, type Told, type View } from './protocol.ts';
+import {
+  type Answer,
+  type Found,
+  type Joined,
+  type Reading,
+  type Settled,
+  type Since,
+  type Told,
+  type View,
+} from './protocol.ts';
 import { type Wait, isResting, nothingYet } from './protocol.ts';
 import { readChunks, readingOf } from './read-state.ts';
 import type { Served } from './served.ts';
@@ -72,6 +83,8 @@ export const sessionObject = (names: Names, served: Served) => {
         const fate = (await ctx.get<Answer>(keys.told(wait.id)))?.fate;
         return fate === undefined ? undefined : { view, fate };
       }
+      case 'news':
+        return (head?.summary.revision ?? 0) > wait.revision ? { view } : undefined;
       case 'check':
         return view?.checking.includes(wait.callId) === true ? undefined : { view };
       default:
@@ -98,8 +111,12 @@ export const sessionObject = (names: Names, served: Served) => {
 
   const waiting = async (ctx: ObjectContext, { revision, ...waiter }: Waiter & { revision: number }): Promise<void> => {
     const head = await headOf(ctx);
-    const isNews = head?.summary.revision !== revision;
-    if (head === null || isOver(waiter, head.summary.status, isNews)) ctx.resolveAwakeable(waiter.awakeable);
+    if (head === null) {
+      ctx.set(keys.waiters, [...((await ctx.get<Waiter[]>(keys.waiters)) ?? []), waiter]);
+      return;
+    }
+    const isNews = head.summary.revision !== revision;
+    if (isOver(waiter, head.summary.status, isNews)) ctx.resolveAwakeable(waiter.awakeable);
     else ctx.set(keys.head, { ...head, waiters: [...head.waiters, waiter] });
   };
 
@@ -107,6 +124,18 @@ export const sessionObject = (names: Names, served: Served) => {
     const head = await headOf(ctx);
     if (head === null) return null;
     return readingOf(head, since, await readChunks(ctx, head, since)) ?? null;
+  };
+
+  const join = async (ctx: ObjectSharedContext): Promise<Joined | null> => {
+    const head = await headOf(ctx);
+    if (head === null) return null;
+    const reading = readingOf(head, nothingYet, await readChunks(ctx, head, nothingYet));
+    if (reading === undefined) return null;
+    const known = advanced(undefined, reading);
+    const { sessionId, revision } = head.summary;
+    const { parts } = served;
+    const events = createLiveSession({ parts, known, sessionId, hasReaders: () => false }).soFar();
+    return { revision, asking: head.asking, isResting: isResting(head.summary.status), events };
   };
 
   const view = async (ctx: ObjectSharedContext): Promise<View | null> => {
@@ -123,6 +152,7 @@ export const sessionObject = (names: Names, served: Served) => {
       await: handlers.object.exclusive(isPrivate, waiting),
       wait: handlers.object.shared(wait),
       read: handlers.object.shared(read),
+      join: handlers.object.shared(join),
       view: handlers.object.shared(view),
     },
     options: { enableLazyState: true, journalRetention: 0 },

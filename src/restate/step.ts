@@ -51,6 +51,8 @@ export type Input = { told: Told } | { settled: Settled };
 
 /** Of paths: ids of actors hold no slash. */
 export const keyOf = (path: readonly string[]): string => path.join('/');
+/** Of the model of the session's own; those of agents inside calls have longer ones. */
+export const modelKey = 'model';
 
 const answerOf = (input: Input, next: Next | undefined): Answer => {
   const found = 'told' in input ? next?.fates.find(({ id }) => id === input.told.id) : undefined;

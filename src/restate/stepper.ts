@@ -1,13 +1,13 @@
 import { type InvocationId, type ObjectContext, RestatePromise } from '@restatedev/restate-sdk';
 import type { EngineCalls } from './engine-calls.ts';
-import { type Head, isOver, logOf, placeOf } from './head.ts';
+import { type Head, type Waiter, isOver, logOf, placeOf } from './head.ts';
 import { advanced, sinceOf } from './known-session.ts';
 import { type LiveSession, createLiveSession } from './live-session.ts';
 import { appended } from './log.ts';
 import { isLacking, knownAt, readChunks } from './read-state.ts';
 import type { Served } from './served.ts';
 import { keys } from './state-keys.ts';
-import { type Input, type Next, type Running, type Start, type Step, keyOf, takeStep } from './step.ts';
+import { type Input, type Next, type Running, type Start, type Step, keyOf, modelKey, takeStep } from './step.ts';
 
 /** A session as its object has it. */
 export interface Now {
@@ -22,7 +22,14 @@ export interface Stepper {
   apply(ctx: ObjectContext, before: Now, next: Next): Promise<void>;
 }
 
-export const createStepper = ({ parts, sessions }: Served, calls: EngineCalls): Stepper => {
+/** The model call of the session's own that is under way after a step. */
+const askingAfter = (running: Now['running'], { starts, ended }: Next): string | null => {
+  const started = starts.find(({ path }) => keyOf(path) === modelKey);
+  if (started !== undefined) return started.id;
+  return ended.includes(modelKey) ? null : (running[modelKey]?.id ?? null);
+};
+
+export const createStepper = ({ parts, sessions, audiences }: Served, calls: EngineCalls): Stepper => {
   /** Actors on which a step was computed that is not recorded yet, by the commit that it came to. */
   const moved = new WeakMap<ObjectContext, LiveSession>();
 
@@ -34,7 +41,13 @@ export const createStepper = ({ parts, sessions }: Served, calls: EngineCalls): 
         const known = head === null ? undefined : knownAt(sessions, key, head, chunks);
         if (known !== undefined && isLacking(known)) return known;
         const sessionId = 'told' in input ? input.told.sessionId : '';
-        const make = (): LiveSession => createLiveSession(parts, known, known?.summary.sessionId ?? sessionId);
+        const make = (): LiveSession =>
+          createLiveSession({
+            parts,
+            known,
+            sessionId: known?.summary.sessionId ?? sessionId,
+            hasReaders: () => audiences.hasReaders(key),
+          });
         const live = (): LiveSession => {
           const found = known === undefined ? make() : sessions.take(key, known, make);
           moved.set(ctx, found);
@@ -75,7 +88,12 @@ export const createStepper = ({ parts, sessions }: Served, calls: EngineCalls): 
   const remember = (ctx: ObjectContext, before: Head | null, head: Head, next: Next): void => {
     if (next.commits.length > 0) expect(ctx.key, before, head, next);
     const live = moved.get(ctx);
-    if (live !== undefined) sessions.putBack(ctx.key, next.commitId, live);
+    if (live === undefined) return;
+    sessions.putBack(ctx.key, next.commitId, live);
+    const events = live.told();
+    if (events.length === 0) return;
+    const from = before?.summary.revision ?? 0;
+    audiences.tell(ctx.key, { type: 'step', from, revision: head.summary.revision, asking: head.asking, events });
   };
 
   const apply: Stepper['apply'] = async (ctx, { head: before, running }, next) => {
@@ -85,10 +103,14 @@ export const createStepper = ({ parts, sessions }: Served, calls: EngineCalls): 
     for (const [key, chunk] of Object.entries(sealed)) ctx.set(key, chunk);
     for (const { id, fate } of fates) ctx.set(keys.told(id), { fate });
     if (result !== undefined) ctx.set(keys.result, result);
-    const waiters = Object.groupBy(before?.waiters ?? [], (waiter) =>
+    const known = before === null ? await ctx.get<Waiter[]>(keys.waiters) : before.waiters;
+    if (before === null && known !== null) ctx.clear(keys.waiters);
+    const waiters = Object.groupBy(known ?? [], (waiter) =>
       isOver(waiter, view.summary.status, true) ? 'over' : 'left',
     );
-    const head: Head = { ...view, birth: before?.birth ?? commitId, commitId, log, waiters: waiters.left ?? [] };
+    const asking = askingAfter(running, next);
+    const birth = before?.birth ?? commitId;
+    const head: Head = { ...view, birth, commitId, log, asking, waiters: waiters.left ?? [] };
     // Whatever starts finds the state that asks for it.
     ctx.set(keys.head, head);
     remember(ctx, before, head, next);
