@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { restateMissing } from '../support/restate-server.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
+import { restateMissing, startRestate } from '../support/restate-server.ts';
+import { serveAgent } from './serve.ts';
 import { runKilled } from './killed/run.ts';
 
 /** Set one to see again what was seen; `npm run kills` runs many. */
@@ -11,4 +13,23 @@ describe.skipIf(restateMissing)(restateMissing || 'kill -9', () => {
     expect(report).toMatchObject({ problems: [], settled: 20 });
     expect(report.killed.workers).toBeGreaterThan(0);
   }, 120_000);
+
+  test('what is asked while the engine starts again is answered when it has', async () => {
+    await using server = await startRestate();
+    await using served = await serveAgent(server, { model: scriptedModel(['world']) });
+    const session = await served.open();
+    await session.send('hello');
+    await session.settled();
+    for (let restarts = 0; restarts < 2; restarts++) {
+      await server.kill();
+      let isBack = false;
+      const asking = Array.from({ length: 8 }, async () => {
+        while (!isBack) expect(await session.status()).toBe('settled');
+      });
+      await server.restart();
+      isBack = true;
+      await Promise.all(asking);
+    }
+    expect((await session.settled()).text).toBe('world');
+  }, 60_000);
 });
