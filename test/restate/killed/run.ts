@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,9 +40,9 @@ const createRandom = (seed: number) => {
 
 const script = new URL('./worker.ts', import.meta.url).pathname;
 
-const startWorker = async (port: number, folder: string): Promise<ChildProcess> => {
+const startWorker = async (port: number, file: string): Promise<ChildProcess> => {
   const flags = ['--conditions=agentchart-source', '--disable-warning=ExperimentalWarning'];
-  const child = spawn(process.execPath, [...flags, script, `${port}`, join(folder, 'noted')], {
+  const child = spawn(process.execPath, [...flags, script, `${port}`, file], {
     env: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(tmpdir(), 'agentchart-compile-cache') },
     // What an engine that goes away costs is told on stderr, and is no news here.
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -67,7 +68,10 @@ export const runKilled = async (options: KillOptions): Promise<KillReport> => {
   const begun = Date.now();
   const folder = await mkdtemp(join(tmpdir(), 'agentchart-killed-'));
   const ports = await freePorts(options.workers);
-  const workers = await Promise.all(ports.map((port) => startWorker(port, folder)));
+  const file = join(folder, 'noted');
+  /** Those that are there, or are being started. */
+  const workers = ports.map((port) => startWorker(port, file));
+  await Promise.all(workers);
   const balancer = await startBalancer(ports.map((port) => `http://127.0.0.1:${port}`));
   const server = await startRestate();
   const killed = { workers: 0, servers: 0 };
@@ -88,22 +92,25 @@ export const runKilled = async (options: KillOptions): Promise<KillReport> => {
       isOver = true;
     });
     over.catch(() => undefined);
+    while (!isOver && !existsSync(file)) await pause(5);
     for (let kills = 0; kills < options.kills && !isOver; kills++) {
       await pause(random() * options.within);
       const victim = Math.floor(random() * options.workers);
-      const worker = workers[victim];
       if (kills % 3 === 2) {
         killed.servers += 1;
         await server.kill();
         await server.restart();
-      } else if (worker !== undefined) {
-        killed.workers += 1;
-        await kill(worker);
-        workers[victim] = await startWorker(ports[victim] ?? 0, folder);
+        continue;
       }
+      const worker = await workers[victim];
+      if (worker === undefined) continue;
+      killed.workers += 1;
+      await kill(worker);
+      workers[victim] = startWorker(ports[victim] ?? 0, file);
     }
+    await Promise.all(workers);
     const ended = await over;
-    const lines = (await readFile(join(folder, 'noted'), 'utf8')).split('\n').filter((line) => line !== '');
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
     const noted = lines.map((line) => JSON.parse(line) as Noted);
     const checked = ended.map(({ id, messages }) => checkSession(id, messages, noted));
     const sum = (of: 'unknown' | 'again' | 'askedAgain'): number =>
@@ -118,7 +125,7 @@ export const runKilled = async (options: KillOptions): Promise<KillReport> => {
       ms: Date.now() - begun,
     };
   } finally {
-    await Promise.all(workers.map(kill));
+    await Promise.all(workers.map(async (worker) => kill(await worker)));
     await balancer.close();
     await server.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -37,7 +37,7 @@ const model = forgetfulModel(({ messages }) => {
   const seed = Number(sessionId.replace(/\D/g, '')) + 1;
   return {
     text: reply,
-    toolCalls: toolNames.map((name, index) => ({ name, input: { ms: (seed * 37 * (index + 1)) % 150 } })),
+    toolCalls: toolNames.map((name, index) => ({ name, input: { ms: 50 + ((seed * 137 * (index + 1)) % 900) } })),
   };
 });
 
