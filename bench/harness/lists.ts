@@ -37,6 +37,9 @@ export const titles: Readonly<Record<string, string>> = {
   'langchain-sqlite': 'langchain, SqliteSaver',
   'openai-agents': '@openai/agents',
   mastra: '@mastra/core',
+  // In no race: an engine is more than one process.
+  'agentchart-restate': 'agentchart, Restate',
+  'agentchart-restate-2': 'agentchart, Restate, 2 workers',
 };
 
 export const contenders = {

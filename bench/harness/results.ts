@@ -42,7 +42,7 @@ const tableOf = ({ title, about, unit, standings }: Results['workloads'][string]
   const base = mainFigure(standings['loop']);
   const ours = mainFigure(standings['agentchart']);
   const isOften = Object.values(standings).some((each) => 'rounds' in each && each.rounds > 1);
-  const rows = contenders.names.flatMap((name) => {
+  const rows = Object.keys(titles).flatMap((name) => {
     const standing = standings[name];
     if (standing === undefined) return [];
     const label = titles[name] ?? name;
@@ -110,6 +110,7 @@ const documents = [
   'docs/limits.md',
   'docs/options.md',
   'docs/machine.md',
+  'docs/distributed.md',
 ];
 const place = /(<!-- bench (\S+) (\S+) (.+?) -->)[\s\S]*?(<!-- \/bench -->)/g;
 

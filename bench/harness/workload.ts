@@ -9,7 +9,7 @@ export interface Workload {
   title: string;
   /** What is measured, for the table. */
   about: string;
-  unit: 'ms' | 'µs' | 'bytes' | 'ratio' | 'kB';
+  unit: 'ms' | 'µs' | 'bytes' | 'ratio' | 'kB' | 'per second';
   /** undefined where the contender cannot do it. */
   prepare(contender: Contender): Promise<(() => Promise<Figures>) | undefined>;
   /** In place of the race, for what is not done in a process of the contender's own. */

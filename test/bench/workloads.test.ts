@@ -5,8 +5,8 @@ import { contender as loop } from '../../bench/contenders/loop.ts';
 import { workloads } from '../../bench/harness/lists.ts';
 import { type Results, fillText, markdownOf } from '../../bench/harness/results.ts';
 
-// Ten thousand sessions, and an installation, are for the bench itself.
-const short = workloads.names.filter((name) => !['paused', 'package', 'persist-1000'].includes(name));
+// Ten thousand sessions, an installation and an engine are for the bench itself.
+const short = workloads.names.filter((name) => !/^(paused|package|persist-1000|restate-.*)$/.test(name));
 
 test.each(short)('the workload %s runs and is checked for our own contenders', async (name) => {
   const workload = await workloads.load(name);
