@@ -39,11 +39,15 @@ export type {
   Commit,
   HistoryEntry,
   ListOptions,
+  Refusal,
+  RefusedCommand,
   SessionStore,
   SessionSummary,
   StoredSession,
   Transition,
 } from './stores/store.ts';
+export { commandOutcome } from './stores/command-outcome.ts';
+export type { CommandOutcome } from './stores/command-outcome.ts';
 export { exportSession, importSession } from './sessions/transfer.ts';
 export { TurnError } from './sessions/turn-error.ts';
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Agent } from '../sessions/agent.ts';
-import type { RunResult } from '../sessions/session.ts';
+import type { ErrorData } from '../errors.ts';
+import type { RunResult, Session } from '../sessions/session.ts';
 import { TurnError } from '../sessions/turn-error.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { escapeText } from './escape-text.ts';
@@ -31,6 +32,25 @@ export const loadAgent = async (path: string, store: SessionStore | undefined): 
 
 const exitCodes: Partial<Record<RunResult['outcome']['type'], number>> = { answered: 0, pending: 3 };
 
+interface RefusedHere {
+  /** Of the command, as its store numbers it. */
+  command: number;
+  error: ErrorData;
+}
+
+/** The commands of others that the session refused while it was open here. Asked for at the end: whoever reads along has the model stream. */
+const refusalsOf = async (session: Session): Promise<RefusedHere[]> => {
+  await session[Symbol.asyncDispose]();
+  const refused: RefusedHere[] = [];
+  for await (const event of session.events())
+    if (event.type === 'error' && event.command !== undefined)
+      refused.push({ command: event.command, error: event.error });
+  return refused;
+};
+
+const refusalLine = ({ command, error }: RefusedHere): string =>
+  `refused: command #${command}: ${error.message} (${error.code ?? error.name})`;
+
 /** Runs a turn, or goes on with the session where there is no message. Exit status 0 answered, 3 pending, 1 all else. */
 export const runAgent = async (
   agent: Agent,
@@ -47,15 +67,18 @@ export const runAgent = async (
   });
   try {
     const result = message === undefined ? await session.settled() : await agent.run(message, { session });
+    const refused = await refusalsOf(session);
     const waits = result.pending.map(({ callId, tool, input }) => `waits: ${callId}  ${tool} ${JSON.stringify(input)}`);
     const said = result.text === '' ? [`(${result.outcome.type})`] : [result.text];
     return {
-      json: result,
-      text: escapeText([...said, ...waits, `session ${session.id}`].join('\n')),
+      json: { ...result, refused },
+      text: escapeText([...said, ...waits, ...refused.map(refusalLine), `session ${session.id}`].join('\n')),
       exitCode: exitCodes[result.outcome.type] ?? 1,
     };
   } catch (error) {
     if (!(error instanceof TurnError)) throw error;
-    return { json: error, text: escapeText(`${error.message} (${error.code})\nsession ${session.id}`), exitCode: 1 };
+    const refused = await refusalsOf(session);
+    const said = [`${error.message} (${error.code})`, ...refused.map(refusalLine), `session ${session.id}`];
+    return { json: { ...error.toJSON(), refused }, text: escapeText(said.join('\n')), exitCode: 1 };
   }
 };

@@ -1,13 +1,14 @@
-import { exportSession } from '../sessions/transfer.ts';
-import { contextIn } from '../sessions/transfer.ts';
+import { contextIn, exportSession } from '../sessions/transfer.ts';
 import { statePath } from '../machines/state-path.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { type Message, partsOf } from '../messages/message.ts';
 import type { PendingCall } from '../tools/call.ts';
 import type { SessionStore } from '../stores/store.ts';
-import { escapeText } from './escape-text.ts';
-import { type Output, timeText } from './output.ts';
+import { commandText, numbered, refusalText } from './command-text.ts';
+import { escapeLine, escapeText } from './escape-text.ts';
+import { type Output, table, timeText } from './output.ts';
+import { stepText } from './step-text.ts';
 
 const json = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
@@ -39,9 +40,13 @@ const pendingLine = ({ callId, tool, input, needs, reason, expiresAt }: PendingC
     .filter(Boolean)
     .join('  ');
 
-/** One session: where it is, what was said, and what waits. */
+const part = (head: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ['', head, ...lines]);
+
+/** One session: where it is, what was said, and what waits; as it is now also what others have left for it, and what it refused. */
 export const showSession = async (store: SessionStore, sessionId: string, at: number | undefined): Promise<Output> => {
   const document = await exportSession(store, sessionId, at === undefined ? {} : { at });
+  const inbox = at === undefined ? await store.inbox(sessionId) : [];
+  const refused = at === undefined ? await store.refusals(sessionId) : [];
   const context = contextIn(document);
   const state = statePath(document.state.state);
   const pending = pendingOf(context);
@@ -56,24 +61,34 @@ export const showSession = async (store: SessionStore, sessionId: string, at: nu
     `tokens    ${context.usage.totalTokens ?? 'not counted'}`,
     '',
     ...messages.flatMap(lineOf),
-    ...(pending.length === 0 ? [] : ['', 'Waiting:', ...pending.map(pendingLine)]),
+    ...part('Waiting:', pending.map(pendingLine)),
+    ...part(
+      'In the inbox, for the next one that takes them up:',
+      inbox.map((command) => numbered(command, commandText(command.event))),
+    ),
+    ...part(
+      'Refused:',
+      refused.map((command) => numbered(command, refusalText(command))),
+    ),
   ];
   return {
-    json: { sessionId, agent, state, revision, createdAt, outcome, text, usage, pending, messages },
+    json: { sessionId, agent, state, revision, createdAt, outcome, text, usage, pending, messages, inbox, refused },
     text: escapeText(lines.join('\n')),
   };
 };
 
-/** The transitions of a session. */
+/** The transitions of a session, for people in words. */
 export const showHistory = async (
   store: SessionStore,
   sessionId: string,
   after: number | undefined,
 ): Promise<Output> => {
   const entries = await store.history(sessionId, after === undefined ? {} : { after });
-  const lines = entries.map(
-    ({ revision, at, from, to, event }) =>
-      `${String(revision).padStart(5)}  ${timeText(at)}  ${from} → ${to}  (${event})`,
-  );
-  return { json: entries, text: escapeText(lines.join('\n')) };
+  const rows = entries.map((entry) => [
+    String(entry.revision),
+    timeText(entry.at),
+    escapeLine(`${entry.from} → ${entry.to}`),
+    escapeLine(stepText(entry)),
+  ]);
+  return { json: entries, text: table(['REVISION', 'AT (UTC)', 'STEP', 'WHAT HAPPENED'], rows) };
 };

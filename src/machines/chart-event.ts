@@ -27,6 +27,7 @@ export type ChartEvent =
   | { type: 'loop-suspected'; tools: string[]; count: number }
   /** What is sent was made shorter: `by` names the strategies, `before` and `after` count messages of the conversation. */
   | { type: 'compaction'; by: string[]; before: number; after: number }
-  | { type: 'error'; error: ErrorData; callId?: string; retryAt?: number }
+  /** `command` where one from the store's inbox was refused. */
+  | { type: 'error'; error: ErrorData; callId?: string; retryAt?: number; command?: number }
   /** The turn rests, or waits for somebody (`result.outcome.type` is `pending`); `result` is what it came to. */
   | { type: 'finish'; turn: number; result: TurnResult };

@@ -54,7 +54,18 @@ const toolChoice = either(oneOf('auto', 'required', 'none'), {
   holds: (value) => isPlainObject(value) && typeof value['tool'] === 'string',
 });
 
-const storeMethods = ['read', 'commit', 'history', 'list', 'delete', 'deleteBefore', 'post', 'inbox', 'close'] as const;
+const storeMethods = [
+  'read',
+  'commit',
+  'history',
+  'list',
+  'delete',
+  'deleteBefore',
+  'post',
+  'inbox',
+  'refusals',
+  'close',
+] as const;
 
 const store: Bound = {
   says: `a path, or a SessionStore: durable (true or false) and the functions ${storeMethods.join(', ')}`,

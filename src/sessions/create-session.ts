@@ -1,16 +1,15 @@
 import type { OwnSession, SessionSource } from './own-session.ts';
 import { createSessionCore } from './session-core.ts';
 import { AgentError } from '../errors.ts';
-import { mayResume } from '../machines/turn-steps.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import { pendingOf } from '../machines/round.ts';
 import type { PendingCall } from '../tools/call.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
+import { checkCancel, checkRetry } from './check-command.ts';
 import { checkCallId, checkEventsOptions, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
 import { newId } from './new-id.ts';
-import { openCallOf } from './open-call.ts';
 import { documentAt } from './load-stored.ts';
 import { statusOf } from './session-status.ts';
 import { joinTurn } from './stream-turn.ts';
@@ -61,10 +60,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     cancel: async (callId) => {
       checkCallId(callId, 'cancel');
       assertOpen();
-      const call = openCallOf(actor, callId);
-      if (call === undefined)
-        throw new AgentError('unknown-call', `there is no open call ${JSON.stringify(callId)} in this session`);
-      if (call.phase !== 'settled') actor.send({ type: 'call.cancel', callId });
+      if (checkCancel(actor, callId)) actor.send({ type: 'call.cancel', callId });
     },
     stop: async (reason) => {
       checkStopReason(reason);
@@ -75,9 +71,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     retry: async () => {
       assertOpen();
-      if (!now().hasTag('settled') || !mayResume(context())) {
-        throw new AgentError('nothing-to-retry', 'there is no turn that failed, was stopped or paused at a limit');
-      }
+      checkRetry(actor);
       actor.send({ type: 'turn.retry' });
     },
     settled: async () => {

@@ -29,11 +29,25 @@ export type Decide = (
 /** Checks a decision, asks whether it is allowed, and gives it to the chart. Of an edit it waits for the check. */
 export const createDecide = ({ actor, authorize, context: live, assertOpen, until }: DecisionHost): Decide => {
   const context = (): AgentContext => actor.getSnapshot().context;
+  /** An edit is taken when its check has taken it. */
+  const checked = async (event: DecisionEvent): Promise<void> => {
+    if (event.type !== 'approval.granted' || event.input === undefined) return;
+    const { callId } = event;
+    // An agent inside a call tells of its calls only through it.
+    const isChecked = (): boolean => {
+      const owner = ownerOf(context().round, callId);
+      if (owner?.callId === callId) return owner.phase !== 'validating';
+      return owner?.nested?.checking.includes(callId) !== true;
+    };
+    await until(() => isChecked() || undefined);
+    const refused = pending(callId)?.refusedEdit;
+    if (refused !== undefined) throw new AgentError('invalid-input', refused);
+  };
   const pending = (callId: string) => pendingOf(context()).find((call) => call.callId === callId);
   return async (type, callId, given, output, onTaken) => {
     const event = decisionFrom(type, callId, given, output);
     assertOpen();
-    if (!checkDecision(context(), event)) return;
+    if (!checkDecision(context(), event)) return checked(event);
     const call = pending(callId);
     if (call !== undefined && authorize !== undefined) {
       // A copy: who is asked about the call cannot change it.
@@ -47,19 +61,10 @@ export const createDecide = ({ actor, authorize, context: live, assertOpen, unti
       }
       // Somebody else may have decided meanwhile.
       assertOpen();
-      if (!checkDecision(context(), event)) return;
+      if (!checkDecision(context(), event)) return checked(event);
     }
     onTaken?.();
     actor.send(event);
-    if (event.type !== 'approval.granted' || event.input === undefined) return;
-    // An agent inside a call tells of its calls only through it.
-    const isChecked = (): boolean => {
-      const owner = ownerOf(context().round, callId);
-      if (owner?.callId === callId) return owner.phase !== 'validating';
-      return owner?.nested?.checking.includes(callId) !== true;
-    };
-    await until(() => isChecked() || undefined);
-    const refused = pending(callId)?.refusedEdit;
-    if (refused !== undefined) throw new AgentError('invalid-input', refused);
+    return checked(event);
   };
 };

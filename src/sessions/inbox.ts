@@ -1,15 +1,17 @@
 import type { ActorRefFrom } from 'xstate';
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
-import { isWellFormed } from '../machines/outside-event.ts';
+import type { OutsideEvent } from '../machines/agent-context.ts';
 import type { Command, SessionHome } from '../stores/store.ts';
 import type { AgentEvent } from './agent-event.ts';
+import { checkCommand } from './check-command.ts';
 import type { Decide } from './decide.ts';
 import type { Journal } from './journal.ts';
+import { newId } from './new-id.ts';
 
 /** What others leave in the store for a session that lives here: decisions, a stop, messages. */
 export interface Inbox {
-  /** Carries out what is there, and commits that. What is refused is told as an `error` event and is gone. */
+  /** Carries out what is there, and commits that. What is refused is kept with the reason, and told as an `error` event. */
   read(): Promise<void>;
   /** Whether it is looked at whenever something comes. */
   watch(isWatched: boolean): void;
@@ -21,6 +23,8 @@ export interface InboxOptions {
   journal: Journal;
   actor: ActorRefFrom<AgentMachine>;
   decide: Decide;
+  /** The session goes on no more here, and may elsewhere. */
+  isLeft(): boolean;
   publish(event: AgentEvent): void;
 }
 
@@ -35,42 +39,61 @@ const watchWeakly = (store: SessionHome, sessionId: string, held: WeakRef<Inbox>
   return end;
 };
 
-export const createInbox = ({ store, sessionId, journal, actor, decide, publish }: InboxOptions): Inbox => {
+/** The command's message with an id, so that it can be heard what becomes of it. */
+const named = (event: OutsideEvent): OutsideEvent =>
+  event?.type === 'user.message' && event.id === undefined ? { ...event, id: newId() } : event;
+
+export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, publish }: InboxOptions): Inbox => {
   const seen = new Set<number>();
   let reading: Promise<void> | undefined;
   let isAskedAgain = false;
   let leave: (() => void) | undefined;
 
+  /** Throws where the chart refuses a message; it says so within the step. */
+  const send = (event: OutsideEvent): void => {
+    let refusal: string | undefined;
+    const hearing = actor.on('message-fate', ({ messageId, fate }) => {
+      if (event.type === 'user.message' && messageId === event.id && fate.type === 'refused') refusal = fate.reason;
+    });
+    actor.send(event);
+    hearing.unsubscribe();
+    if (refusal !== undefined) throw new AgentError('session-busy', `the message was refused: ${refusal}`);
+  };
+
   /** `take` comes in the same moment as the event: the commit that has the one has the other. */
-  const carryOut = async ({ event }: Command, take: () => void): Promise<void> => {
+  const carryOut = async ({ event }: Pick<Command, 'event'>, take: () => void): Promise<void> => {
+    checkCommand(actor, event);
     if (event.type === 'approval.granted' || event.type === 'approval.rejected' || event.type === 'call.result') {
       const { type, callId, ...given } = event;
       const { output, ...rest } = { output: undefined, ...given };
-      await decide(type, callId, rest, output, take);
+      // Whether an edit fits is known later. Until then its command stays: carried out once more it is the same decision.
+      const isEdit = type === 'approval.granted' && event.input !== undefined;
+      await decide(type, callId, rest, output, isEdit ? undefined : take);
       return;
     }
-    if (!isWellFormed(event)) {
-      throw new AgentError('invalid-option', `a command of the inbox is no event that a session takes: ${event.type}`);
-    }
+    send(event);
     take();
-    actor.send(event);
   };
 
   const readOnce = async (): Promise<void> => {
     const commands = (await store.inbox(sessionId)).filter(({ id }) => !seen.has(id));
-    for (const command of commands) {
-      seen.add(command.id);
+    for (const { id, event } of commands) {
+      seen.add(id);
       let isTaken = false;
       const take = (): void => {
-        if (!isTaken) journal.take(command.id);
+        if (!isTaken) journal.take(id);
         isTaken = true;
       };
       try {
-        await carryOut(command, take);
+        await carryOut({ event: named(event) }, take);
+        take();
       } catch (error) {
-        publish({ type: 'error', error: errorData(error) });
+        // It waits for the next one that opens the session.
+        if (isLeft()) break;
+        const { code = 'error', message } = errorData(error);
+        if (!isTaken) journal.refuse({ id, code, message });
+        publish({ type: 'error', error: errorData(error), command: id });
       }
-      take();
     }
     if (commands.length > 0) await journal.commit();
   };

@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { seeActor } from '../documents/write-agent.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
-import type { Commit, SessionStatus, SessionHome, StoredSession, Transition } from '../stores/store.ts';
+import type { Commit, Refusal, SessionStatus, SessionHome, StoredSession, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
 import { type Committed, type Moment, type NextCommit, nextCommit } from './next-commit.ts';
 
@@ -13,6 +13,8 @@ export interface Journal {
   note(transition: Transition): void;
   /** Of a command that is carried out: the next commit takes it out of the inbox. */
   take(commandId: number): void;
+  /** Of a command that is refused: the next commit takes it out of the inbox and keeps the reason. */
+  refuse(refusal: Refusal): void;
   /** Commits what is new; nothing where nothing is. */
   commit(): Promise<void>;
   /** Commits also where nothing is new, once: whoever had the session before can write it no more (R39). */
@@ -56,6 +58,7 @@ export const createJournal = (options: JournalOptions): Journal => {
   let lost: NextCommit | undefined;
   const transitions: Transition[] = [];
   const taken: number[] = [];
+  const refused: Refusal[] = [];
 
   const look = (): Pick<Moment, 'seen' | 'status'> => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
   const committedNow = async (): Promise<Committed | undefined> => {
@@ -67,6 +70,7 @@ export const createJournal = (options: JournalOptions): Journal => {
     isClaimed = true;
     transitions.splice(0, commit.transitions.length);
     taken.splice(0, commit.taken.length);
+    refused.splice(0, commit.refused.length);
   };
   /** A connection may break when the store has written already: to commit the same again would be a conflict with oneself. */
   const findLost = async (): Promise<void> => {
@@ -83,7 +87,8 @@ export const createJournal = (options: JournalOptions): Journal => {
     const before = await committedNow();
     if (isDetached) return;
     const about = { sessionId, agent, createdAt, updatedAt: options.now() };
-    const moment = { ...look(), ...about, transitions: transitions.slice(), taken: taken.slice() };
+    const news = { transitions: transitions.slice(), taken: taken.slice(), refused: refused.slice() };
+    const moment = { ...look(), ...about, ...news };
     const next = nextCommit(before, moment, mustClaim && !isClaimed);
     if (next === undefined) return;
     lost = next;
@@ -126,6 +131,9 @@ export const createJournal = (options: JournalOptions): Journal => {
     },
     take: (commandId) => {
       taken.push(commandId);
+    },
+    refuse: (refusal) => {
+      refused.push(refusal);
     },
     commit: queue.commit,
     claim: () => {

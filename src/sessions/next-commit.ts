@@ -5,7 +5,7 @@ import { type Seen, messagesOf, writeAgent } from '../documents/write-agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { pendingOf } from '../machines/round.ts';
 import type { Message } from '../messages/message.ts';
-import type { Commit, SessionStatus, SessionSummary, Transition } from '../stores/store.ts';
+import type { Commit, Refusal, SessionStatus, SessionSummary, Transition } from '../stores/store.ts';
 
 /** What is committed beside the messages. */
 export interface StoredState {
@@ -31,6 +31,7 @@ export interface Moment extends Pick<SessionSummary, 'sessionId' | 'agent' | 'cr
   status: SessionStatus;
   transitions: readonly Transition[];
   taken: readonly number[];
+  refused: readonly Refusal[];
 }
 
 export interface NextCommit {
@@ -45,7 +46,7 @@ const wholeEvery = 4;
 /** What is new since the last commit; undefined where nothing is, unless there must be one. */
 export const nextCommit = (
   before: Committed | undefined,
-  { seen, status, transitions, taken, ...about }: Moment,
+  { seen, status, transitions, taken, refused, ...about }: Moment,
   mustBe: boolean,
 ): NextCommit | undefined => {
   const isElsewhere = (seen.context as AgentContext).elsewhere !== undefined;
@@ -57,7 +58,7 @@ export const nextCommit = (
     ...(isElsewhere ? { messages: messagesOf(seen) } : {}),
   };
   const change = difference(before?.state, state);
-  const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length > 0;
+  const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length + refused.length > 0;
   if (!isNew && !mustBe) return undefined;
   const changeText = JSON.stringify(change ?? {});
   const { whole, changes } = before?.lengths ?? { whole: 0, changes: 0 };
@@ -73,6 +74,7 @@ export const nextCommit = (
       messages: messages.slice(before?.messages ?? 0).map((message) => JSON.stringify(message)),
       transitions,
       taken,
+      refused,
     },
     after: {
       revision,

@@ -187,7 +187,15 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     if (store.durable && !isClosed()) await journal.commit();
     return done;
   };
-  const inbox = createInbox({ store, sessionId: context().sessionId, journal, actor, decide, publish: feed.tell });
+  const inbox = createInbox({
+    store,
+    sessionId: context().sessionId,
+    journal,
+    actor,
+    decide,
+    isLeft: () => isOver || crash !== undefined,
+    publish: feed.tell,
+  });
   hearTransitions(actor, (transition) => {
     journal.note(transition);
     feed.step(transition);

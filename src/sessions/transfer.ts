@@ -73,6 +73,7 @@ export const importSession = async (
     messages: messages.map((message) => JSON.stringify(message)),
     transitions: [],
     taken: [],
+    refused: [],
   });
   return sessionId;
 };

@@ -28,3 +28,6 @@ export const historyBounds = (options: { after?: number; limit?: number } = {}):
   after: whole('after', options.after, 0),
   limit: whole('limit', options.limit, all),
 });
+
+/** After which command refusals are wanted. Throws `invalid-option`. */
+export const refusalsAfter = ({ after }: { after?: number } = {}): number => whole('after', after, 0);

@@ -1,9 +1,10 @@
 import type { OutsideEvent } from '../machines/agent-context.ts';
-import { checkTime, historyBounds, listBounds } from './bounds.ts';
+import { checkTime, historyBounds, listBounds, refusalsAfter } from './bounds.ts';
 import { packTransitions, unpackTransitions } from './packed-transitions.ts';
 import { SessionConflictError } from './session-conflict.ts';
 import { checkSessionId } from './session-id.ts';
-import type { Command, Commit, SessionStore, SessionSummary, StoredSession } from './store.ts';
+import { packRefusal, unpackRefusal } from './refusal.ts';
+import type { Command, Commit, RefusedCommand, SessionStore, SessionSummary, StoredSession } from './store.ts';
 import { unknownSession } from './unknown-session.ts';
 import { Watchers } from './watchers.ts';
 
@@ -23,6 +24,7 @@ interface Kept {
   revisions: Revision[];
   messages: string[];
   inbox: { id: number; event: string; at: number }[];
+  refusals: RefusedCommand[];
 }
 
 const readAt = (kept: Kept, at = kept.summary.revision): StoredSession | undefined => {
@@ -51,21 +53,27 @@ export const memoryStore = (): SessionStore => {
   let created = 0;
   let lastCommand = 0;
 
-  const write = ({ summary, state, isWhole, messages, transitions, taken }: Commit): void => {
+  const write = ({ summary, state, isWhole, messages, transitions, taken, refused }: Commit): void => {
     const { sessionId, revision, updatedAt } = summary;
     checkSessionId(sessionId);
     const known = sessions.get(sessionId);
     if (revision !== (known?.summary.revision ?? 0) + 1) throw new SessionConflictError(sessionId);
-    const kept = known ?? { summary, created: ++created, revisions: [], messages: [], inbox: [] };
+    const kept = known ?? { summary, created: ++created, revisions: [], messages: [], inbox: [], refusals: [] };
     // All that may throw comes first: a commit is taken whole or not at all.
     const added = [...messages];
     const packed = packTransitions(transitions);
-    const inbox = taken.length === 0 ? kept.inbox : kept.inbox.filter(({ id }) => !taken.includes(id));
+    const refusals = kept.inbox.flatMap((command) => {
+      const refusal = refused.find(({ id }) => id === command.id);
+      return refusal === undefined ? [] : [unpackRefusal({ ...command, refused: packRefusal(refusal, updatedAt) })];
+    });
+    const gone = [...taken, ...refusals.map(({ id }) => id)];
+    const inbox = gone.length === 0 ? kept.inbox : kept.inbox.filter(({ id }) => !gone.includes(id));
     const count = kept.messages.length + added.length;
     kept.revisions.push({ at: updatedAt, state, isWhole, count, transitions: packed });
     for (const message of added) kept.messages.push(message);
     kept.summary = { ...summary };
     kept.inbox = inbox;
+    kept.refusals.push(...refusals);
     sessions.set(sessionId, kept);
   };
 
@@ -121,6 +129,12 @@ export const memoryStore = (): SessionStore => {
       checkSessionId(sessionId);
       const waiting = sessions.get(sessionId)?.inbox ?? [];
       return waiting.map(({ id, event, at }): Command => ({ id, event: JSON.parse(event) as OutsideEvent, at }));
+    },
+    refusals: async (sessionId, options) => {
+      checkSessionId(sessionId);
+      const after = refusalsAfter(options);
+      const kept = sessions.get(sessionId)?.refusals ?? [];
+      return structuredClone(kept.filter(({ id }) => id > after).toSorted((a, b) => a.id - b.id));
     },
     watch: (sessionId, notify) => {
       checkSessionId(sessionId);

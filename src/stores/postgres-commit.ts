@@ -1,4 +1,5 @@
 import { packTransitions } from './packed-transitions.ts';
+import { packRefusal } from './refusal.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { SessionConflictError } from './session-conflict.ts';
 import type { Commit } from './store.ts';
@@ -25,7 +26,11 @@ const statement = (session: string): string => `with session as (${session}),
     from session, unnest($10::text[]) with ordinality as given (json, number)),
   taken as (
     delete from agentchart.commands as command using session
-    where command.session = session.key and command.id = any($14::bigint[]))
+    where command.session = session.key and command.id = any($14::bigint[]) and refused is null),
+  refused as (
+    update agentchart.commands as command set refused = given.refused
+    from session, unnest($15::bigint[], $16::text[]) as given (id, refused)
+    where command.session = session.key and command.id = given.id and command.refused is null)
   select 1 from session`;
 
 const beginning = statement(begin);
@@ -34,11 +39,21 @@ const changing = statement(change);
 /** Rejects with `SessionConflictError` for a revision that is not the next one. */
 export const commit = async (
   connection: PostgresConnection,
-  { summary, state, isWhole, messages, transitions, taken }: Commit,
+  { summary, state, isWhole, messages, transitions, taken, refused }: Commit,
 ): Promise<void> => {
   const { sessionId, agent, machineVersion, status, pending, revision, createdAt, updatedAt } = summary;
   const about = [sessionId, agent, machineVersion, status, pending, summary.messages, revision, createdAt, updatedAt];
-  const values = [...about, messages, isWhole, packTransitions(transitions), state, taken];
+  const refusals = refused.map((refusal) => packRefusal(refusal, updatedAt));
+  const values = [
+    ...about,
+    messages,
+    isWhole,
+    packTransitions(transitions),
+    state,
+    taken,
+    refused.map(({ id }) => id),
+    refusals,
+  ];
   const rows = await connection.rows(revision === 1 ? beginning : changing, values);
   if (rows.length === 0) throw new SessionConflictError(sessionId);
 };

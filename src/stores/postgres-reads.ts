@@ -2,7 +2,8 @@ import type { OutsideEvent } from '../machines/agent-context.ts';
 import { listBounds } from './bounds.ts';
 import { unpackTransitions } from './packed-transitions.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
-import type { Command, HistoryEntry, ListOptions, SessionSummary, StoredSession } from './store.ts';
+import { unpackRefusal } from './refusal.ts';
+import type { Command, HistoryEntry, ListOptions, RefusedCommand, SessionSummary, StoredSession } from './store.ts';
 
 // PostgreSQL's 64-bit integers come as text; these all fit into a number.
 const summary = `id as "sessionId", agent, machine as "machineVersion", status, pending, messages, revision,
@@ -18,7 +19,10 @@ const historyOf = `select revision, at::float8, transitions from agentchart.comm
   where session = (select key from agentchart.sessions where id = $1) and revision > $2::bigint and transitions <> ''
   order by revision limit $3`;
 const inboxOf = `select id::float8, event, at::float8 from agentchart.commands
-  where session = (select key from agentchart.sessions where id = $1) order by commands.id`;
+  where session = (select key from agentchart.sessions where id = $1) and refused is null order by commands.id`;
+const refusalsOf = `select id::float8, event, at::float8, refused from agentchart.commands
+  where session = (select key from agentchart.sessions where id = $1) and refused is not null and id > $2::bigint
+  order by commands.id`;
 
 /**
  * No transaction: what belongs to a revision never changes, and a key is never used again. A session that is deleted meanwhile
@@ -70,4 +74,16 @@ export const listSessions = async (connection: PostgresConnection, options: List
 export const readInbox = async (connection: PostgresConnection, sessionId: string): Promise<Command[]> => {
   const rows = await connection.rows<{ id: number; event: string; at: number }>(inboxOf, [sessionId]);
   return rows.map(({ id, event, at }) => ({ id, event: JSON.parse(event) as OutsideEvent, at }));
+};
+
+export const readRefusals = async (
+  connection: PostgresConnection,
+  sessionId: string,
+  after: number,
+): Promise<RefusedCommand[]> => {
+  const rows = await connection.rows<{ id: number; event: string; at: number; refused: string }>(refusalsOf, [
+    sessionId,
+    after,
+  ]);
+  return rows.map((row) => unpackRefusal(row));
 };

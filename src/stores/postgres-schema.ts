@@ -23,6 +23,7 @@ const upgrades: readonly string[] = [
      id bigint generated always as identity primary key,
      session bigint not null references agentchart.sessions on delete cascade, at bigint not null, event text not null);
    create index commands_session on agentchart.commands (session)`,
+  'alter table agentchart.commands add column refused text',
 ];
 
 const versionOf = async (client: ClientBase | Pool): Promise<number> => {

@@ -1,7 +1,7 @@
-import { checkTime, historyBounds, listBounds } from './bounds.ts';
+import { checkTime, historyBounds, listBounds, refusalsAfter } from './bounds.ts';
 import { commit } from './postgres-commit.ts';
 import { PostgresConnection, type PostgresPlace } from './postgres-connection.ts';
-import { listSessions, readHistory, readInbox, readSession } from './postgres-reads.ts';
+import { listSessions, readHistory, readInbox, readRefusals, readSession } from './postgres-reads.ts';
 import { PostgresWatch, channel } from './postgres-watch.ts';
 import { checkSessionId } from './session-id.ts';
 import type { SessionStore } from './store.ts';
@@ -64,6 +64,10 @@ export const postgresStore = (place: PostgresPlace): SessionStore => {
     inbox: async (sessionId) => {
       checkSessionId(sessionId);
       return await readInbox(connection, sessionId);
+    },
+    refusals: async (sessionId, options) => {
+      checkSessionId(sessionId);
+      return await readRefusals(connection, sessionId, refusalsAfter(options));
     },
     watch: (sessionId, notify) => {
       checkSessionId(sessionId);

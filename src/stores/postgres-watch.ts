@@ -8,7 +8,7 @@ const shortestPause = 250;
 const longestPause = 5_000;
 
 const waiting = `select distinct s.id from agentchart.commands c join agentchart.sessions s on s.key = c.session
-  where s.id = any($1::text[])`;
+  where s.id = any($1::text[]) and c.refused is null`;
 
 /** Hears of commands on a connection of its own, which is opened for the first watcher and again whenever it breaks. It holds no process. */
 export class PostgresWatch {

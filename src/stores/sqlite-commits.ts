@@ -1,4 +1,5 @@
 import { packTransitions } from './packed-transitions.ts';
+import { packRefusal } from './refusal.ts';
 import { SessionConflictError } from './session-conflict.ts';
 import { type SqliteConnection, type SqliteDatabase, isBusy } from './sqlite-connection.ts';
 import type { Commit } from './store.ts';
@@ -17,7 +18,8 @@ const change = `update sessions set agent = ?, machine = ?, status = ?, pending 
   updated = ?, stored = ? where key = ?`;
 const addCommit = `insert into commits (id, at, whole, stored, transitions, state) values ((? << 32) + ?, ?, ?, ?, ?, ?)`;
 const addMessage = 'insert into messages (id, json) values ((? << 32) + ?, ?)';
-const take = 'delete from commands where id = ? and session = ?';
+const take = 'delete from commands where id = ? and session = ? and refused is null';
+const refuse = 'update commands set refused = ? where id = ? and session = ? and refused is null';
 
 /** Within a transaction. Gives the error of a commit that comes too late, and has written nothing then. */
 const write = (database: SqliteDatabase, commit: Commit): SessionConflictError | undefined => {
@@ -46,6 +48,7 @@ const write = (database: SqliteDatabase, commit: Commit): SessionConflictError |
   database.run(addCommit, key, revision, updatedAt, commit.isWhole ? 1 : 0, stored, transitions, commit.state);
   for (const [index, message] of messages.entries()) database.run(addMessage, key, before + index, message);
   for (const id of commit.taken) database.run(take, id, key);
+  for (const refusal of commit.refused) database.run(refuse, packRefusal(refusal, updatedAt), refusal.id, key);
   return undefined;
 };
 

@@ -1,8 +1,17 @@
 import type { OutsideEvent } from '../machines/agent-context.ts';
 import { listBounds } from './bounds.ts';
 import { unpackTransitions } from './packed-transitions.ts';
+import { unpackRefusal } from './refusal.ts';
 import type { SqliteDatabase } from './sqlite-connection.ts';
-import type { Command, HistoryEntry, ListOptions, SessionStatus, SessionSummary, StoredSession } from './store.ts';
+import type {
+  Command,
+  HistoryEntry,
+  ListOptions,
+  RefusedCommand,
+  SessionStatus,
+  SessionSummary,
+  StoredSession,
+} from './store.ts';
 
 interface SessionRow {
   key: number;
@@ -25,7 +34,9 @@ const statesBackwards = `select whole, stored, state from commits
 const messagesOf = 'select json from messages where id between (? << 32) and (? << 32) + ? order by id';
 const historyOf = `select id & 0xffffffff as revision, at, transitions from commits
   where id > (${keyOf} << 32) + ? and id < (${keyOf} + 1 << 32) and transitions <> '' order by id limit ?`;
-const inboxOf = `select id, event, at from commands where session = ${keyOf} order by id`;
+const inboxOf = `select id, event, at from commands where session = ${keyOf} and refused is null order by id`;
+const refusalsOf = `select id, event, at, refused from commands
+  where session = ${keyOf} and refused is not null and id > ? order by id`;
 
 const summaryOf = (row: SessionRow): SessionSummary => ({
   sessionId: row.id,
@@ -87,3 +98,8 @@ export const readInbox = (database: SqliteDatabase, sessionId: string): Command[
   database
     .rows<{ id: number; event: string; at: number }>(inboxOf, sessionId)
     .map(({ id, event, at }) => ({ id, event: JSON.parse(event) as OutsideEvent, at }));
+
+export const readRefusals = (database: SqliteDatabase, sessionId: string, after: number): RefusedCommand[] =>
+  database
+    .rows<{ id: number; event: string; at: number; refused: string }>(refusalsOf, sessionId, after)
+    .map((row) => unpackRefusal(row));

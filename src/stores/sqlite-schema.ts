@@ -22,6 +22,7 @@ const upgrades: readonly string[] = [
      id integer primary key autoincrement, session integer not null, at integer not null, event text not null);
    create index commands_by_session on commands (session);
    pragma application_id = ${applicationId}`,
+  'alter table commands add column refused text',
 ];
 
 const pragma = (database: DatabaseSync, name: string): unknown =>

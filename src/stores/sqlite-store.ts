@@ -1,10 +1,10 @@
 import { AgentError } from '../errors.ts';
-import { checkTime, historyBounds, listBounds } from './bounds.ts';
+import { checkTime, historyBounds, listBounds, refusalsAfter } from './bounds.ts';
 import { checkSessionId } from './session-id.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { deleteSession, deleteSessionsBefore } from './sqlite-deletes.ts';
-import { listSessions, readHistory, readInbox, readSession } from './sqlite-reads.ts';
+import { listSessions, readHistory, readInbox, readRefusals, readSession } from './sqlite-reads.ts';
 import { SqliteWatch } from './sqlite-watch.ts';
 import type { SessionStore } from './store.ts';
 import { unknownSession } from './unknown-session.ts';
@@ -75,6 +75,11 @@ export const sqliteStore = (path: string): SessionStore => {
     inbox: async (sessionId) => {
       checkSessionId(sessionId);
       return await connection.use((database) => readInbox(database, sessionId));
+    },
+    refusals: async (sessionId, options) => {
+      checkSessionId(sessionId);
+      const after = refusalsAfter(options);
+      return await connection.use((database) => readRefusals(database, sessionId, after));
     },
     watch: (sessionId, notify) => {
       checkSessionId(sessionId);

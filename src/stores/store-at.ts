@@ -17,6 +17,7 @@ export const storeAt = (path: string): SessionStore => {
     deleteBefore: async (...given) => (await opened()).deleteBefore(...given),
     post: async (...given) => (await opened()).post(...given),
     inbox: async (...given) => (await opened()).inbox(...given),
+    refusals: async (...given) => (await opened()).refusals(...given),
     watch: (sessionId, notify) => {
       let end: (() => void) | undefined;
       let isOver = false;

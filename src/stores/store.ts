@@ -44,6 +44,17 @@ export interface Commit {
   transitions: readonly Transition[];
   /** Ids of commands that are carried out with this commit: they leave the inbox with it. */
   taken: readonly number[];
+  /** Commands that the session refused: they leave the inbox with this commit, and are kept with the reason. */
+  refused: readonly Refusal[];
+}
+
+/** A command that was refused, and why. */
+export interface Refusal {
+  /** Of the command. */
+  id: number;
+  /** Of the error: `call-settled`, say. */
+  code: string;
+  message: string;
 }
 
 /** A session as it was read. */
@@ -74,6 +85,12 @@ export interface Command {
   at: number;
 }
 
+/** A command that its session refused. */
+export interface RefusedCommand extends Command, Refusal {
+  /** ms since 1970: the time of the commit. */
+  refusedAt: number;
+}
+
 /** Which sessions are listed: the newest change first. */
 export interface ListOptions {
   status?: SessionStatus;
@@ -87,7 +104,7 @@ export interface ListOptions {
 }
 
 /**
- * Where sessions are kept. Whoever writes one runs `testStore` of `agentchart/testing` over it.
+ * Where sessions are kept. Whoever writes one runs `storeContract` of `agentchart/testing` over it.
  *
  * - A commit is taken whole or not at all, also when the process is killed or the disk is full; then the session is as before.
  * - A commit is refused with `SessionConflictError` unless `summary.revision - 1` is the session's last revision (0: there is none),
@@ -104,14 +121,16 @@ export interface SessionStore {
   /** The session's transitions, oldest first; those after revision `after` (default 0), at most `limit` revisions (default all). */
   history(sessionId: string, options?: { after?: number; limit?: number }): Promise<HistoryEntry[]>;
   list(options?: ListOptions): Promise<SessionSummary[]>;
-  /** True where there was such a session. Its inbox and history go with it. */
+  /** True where there was such a session. Its inbox, refusals and history go with it. */
   delete(sessionId: string): Promise<boolean>;
   /** Deletes the sessions that were changed last before this time (ms since 1970); how many. */
   deleteBefore(time: number): Promise<number>;
   /** Puts a command into the session's inbox; its id. Rejects with `unknown-session` where there is no such session. */
   post(sessionId: string, event: OutsideEvent): Promise<number>;
-  /** The commands that no commit has taken, oldest first. */
+  /** The commands that no commit has taken or refused, oldest first. */
   inbox(sessionId: string): Promise<Command[]>;
+  /** The commands that the session refused, oldest first; those after command `after` (default 0). They are kept as long as the session is. */
+  refusals(sessionId: string, options?: { after?: number }): Promise<RefusedCommand[]>;
   /** Calls `notify` soon after a command was posted for the session, by whichever process; gives what ends it. Absent: only openers look. */
   watch?(sessionId: string, notify: () => void): () => void;
   /** Lets go of files and connections. */

@@ -141,6 +141,7 @@ export const createLife = ({ store, name, log, reach, isDead }: LifeSource): Cra
         deleteBefore: living((...given) => store.deleteBefore(...given)),
         post: living((...given) => store.post(...given)),
         inbox: living((...given) => store.inbox(...given)),
+        refusals: living((...given) => store.refusals(...given)),
         ...(store.watch === undefined
           ? {}
           : {

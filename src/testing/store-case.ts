@@ -53,6 +53,7 @@ export const commitOf = (
     messages: [`{"message":${revision}}`],
     transitions: [{ from: `state-${revision - 1}`, to: `state-${revision}`, event: 'go' }],
     taken: [],
+    refused: [],
     ...rest,
     summary: {
       sessionId,

@@ -57,6 +57,47 @@ export const inboxCases: readonly StoreCase[] = [
     same(next > third, true, 'that an id is not given again');
   }),
 
+  storeCase(
+    'a command that is refused leaves the inbox with its commit, and is kept with the reason',
+    async (bench) => {
+      const { store, sessionId, agent } = bench;
+      const other = { agent, sessionId: `${sessionId}-other` };
+      await store.commit(commitOf(bench, 1));
+      await store.commit(commitOf(other, 1));
+      const events = [
+        { type: 'approval.granted', callId: 'c1', input: { path: '👩‍🚀 \u0000' } },
+        { type: 'turn.retry' },
+        { type: 'turn.stop', reason: '"' },
+      ] as const;
+      const ids: number[] = [];
+      for (const event of events) ids.push(await store.post(sessionId, event));
+      const [first = 0, second = 0, third = 0] = ids;
+      const refusal = (id: number) => ({ id, code: 'call-settled', message: 'too late: \u0000 "👩‍🚀" $1' });
+      const numbers = async (read: Promise<{ id: number }[]>): Promise<number[]> => (await read).map(({ id }) => id);
+      await refuses('session-conflict', 'a commit that comes too late', () =>
+        store.commit(commitOf(bench, 1, { refused: [refusal(first)] })),
+      );
+      await store.commit(commitOf(other, 2, { refused: [refusal(first)] }));
+      same(await numbers(store.inbox(sessionId)), ids, 'the inbox after a commit that was refused, and one of another');
+      same(await store.refusals(sessionId), [], 'what is refused then');
+      const posted = await store.inbox(sessionId);
+      await store.commit(commitOf(bench, 2, { taken: [second], refused: [refusal(third), refusal(first)] }));
+      same(await store.inbox(sessionId), [], 'the emptied inbox');
+      const refusedAt = commitOf(bench, 2).summary.updatedAt;
+      const kept = posted
+        .filter(({ id }) => id !== second)
+        .map((each) => ({ ...each, ...refusal(each.id), refusedAt }));
+      same(await store.refusals(sessionId), kept, 'the refusals');
+      await store.commit(commitOf(bench, 3, { taken: [first], refused: [{ id: third, code: 'x', message: 'y' }] }));
+      same(await (await bench.another()).refusals(sessionId), kept, 'the refusals after a later commit, elsewhere');
+      same(await numbers(store.refusals(sessionId, { after: first })), [third], 'those after the first');
+      same(await store.refusals(other.sessionId), [], 'those of another session');
+      await refuses('invalid-option', 'after no number', () => store.refusals(sessionId, { after: -1 }));
+      await store.delete(sessionId);
+      same(await store.refusals(sessionId), [], 'those of a deleted session');
+    },
+  ),
+
   storeCase('a command reaches its own session only', async (bench) => {
     const { store, sessionId, agent } = bench;
     const other = { agent, sessionId: `${sessionId}-other` };

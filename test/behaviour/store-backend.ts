@@ -37,6 +37,7 @@ const mortal = (store: SessionStore): { store: SessionStore; die(): void; idle()
       deleteBefore: living((...given) => store.deleteBefore(...given)),
       post: living((...given) => store.post(...given)),
       inbox: living((...given) => store.inbox(...given)),
+      refusals: living((...given) => store.refusals(...given)),
       close: async () => undefined,
     },
   };

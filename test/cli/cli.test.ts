@@ -3,7 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { AnyStateNode } from 'xstate';
 import { main } from '../../src/cli/main.ts';
+import { stepText } from '../../src/cli/step-text.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { sqliteStore } from '../../src/stores/sqlite-store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -140,7 +142,10 @@ describe('the command line', () => {
       '--store',
       path,
     ]);
-    expect(left).toMatchObject({ callId: 'call_1_0', tool: 'pay', isNew: true });
+    expect(left).toMatchObject({ callId: 'call_1_0', tool: 'pay', isNew: true, outcome: { type: 'waiting' } });
+    expect((await agentchart(['show', 'order 7', '--store', path])).stdout).toMatch(
+      /In the inbox.*:\n {2}#\d+ {2}approve call_1_0 with \{"to":"Ann","amount":9\} by boss/,
+    );
     expect(ran).toEqual([]);
     expect(await goOn()).toMatchObject({ outcome: { type: 'answered' }, text: 'Done.' });
     expect(ran).toEqual([{ to: 'Ann', amount: 9 }]);
@@ -173,6 +178,69 @@ describe('the command line', () => {
     const store = sqliteStore(path);
     expect(await store.inbox('order 7')).toEqual([]);
     await store.close();
+  });
+
+  test('R31: where the session lives elsewhere, what became of a decision is told; one that is refused is kept with the reason', async () => {
+    await waiting();
+    const store = sqliteStore(path);
+    const agent = createAgent({
+      model: scriptedModel(['Done.']),
+      tools: [pay],
+      store,
+      approvals: { authorize: ({ by }) => by === 'boss' },
+    });
+    const session = await agent.open('order 7');
+    const refused = await inProcess(['approve', 'order 7', '--by', 'clerk', '--store', path]);
+    expect(refused).toMatchObject({ status: 1, stderr: '' });
+    expect(refused.stdout).toMatch(
+      /^Session order 7 has refused it: approve call_1_0 by clerk: clerk may not .*\(not-authorized\)\n$/,
+    );
+    const { stdout } = await agentchart(['show', 'order 7', '--store', path]);
+    expect(stdout).toMatch(/Refused:\n {2}#\d+ {2}approve call_1_0 by clerk: .* \(not-authorized\)/);
+    expect(await json(['approve', 'order 7', '--by', 'boss', '--store', path])).toMatchObject({
+      outcome: { type: 'taken' },
+    });
+    expect((await session.settled()).text).toBe('Done.');
+    await agent.close();
+    await store.close();
+  });
+
+  test('the history says what happened in words, for machines with the names of the chart', async () => {
+    await waiting();
+    await json(['approve', 'order 7', '--store', path]);
+    await goOn();
+    const { stdout } = await agentchart(['history', 'order 7', '--store', path]);
+    const [head = '', ...lines] = stdout.trimEnd().split('\n');
+    expect(head).toMatch(/^REVISION +AT \(UTC\) +STEP +WHAT HAPPENED$/);
+    expect(lines.map((line) => line.slice(head.indexOf('WHAT')))).toEqual([
+      'a message came: the model is asked',
+      'the model call is over: what follows is decided',
+      'the calls are at work',
+      'a call has got further: the calls wait for people',
+      'a call has got further: the calls are at work',
+      'a call has got further: all calls have their results',
+      'the limits are looked at',
+      'the model is asked',
+      'the model call is over: what follows is decided',
+      'the turn is answered',
+    ]);
+    expect(await json(['history', 'order 7', '--after', '1', '--store', path])).toContainEqual(
+      expect.objectContaining({ event: 'xstate.done.actor.model' }),
+    );
+  });
+
+  test('every state and every event of the chart has its words', () => {
+    const { machine } = createAgent({ model: scriptedModel([]) });
+    const leavesOf = (node: AnyStateNode): string[] => {
+      const inner = Object.values(node.states);
+      return inner.length === 0 ? [node.path.join('.')] : inner.flatMap(leavesOf);
+    };
+    const states = leavesOf(machine.root as unknown as AnyStateNode);
+    expect(states).toContain('thinking.backing-off');
+    for (const to of states)
+      expect(stepText({ from: 'x', to, event: 'user.message' })).not.toBe(`a message came: ${to}`);
+    for (const event of machine.events)
+      expect(stepText({ from: 'x', to: 'idle', event })).not.toBe(`${event}: no message has come yet`);
   });
 
   test('a session goes out as a document and comes in again, also under another id, never over another', async () => {
@@ -218,8 +286,14 @@ describe('the command line', () => {
     expect(first).toMatchObject({ status: 3, stderr: '' });
     expect(first.stdout).toContain('waits: call_1_0  pay {}');
     expect((await agentchart(['approve', 's', '--store', place])).status).toBe(0);
+    const store = sqliteStore(place);
+    const late = await store.post('s', { type: 'call.cancel', callId: 'call_9_9' });
+    await store.close();
     const second = await inProcess(['run', module, '--session', 's', '--store', place]);
-    expect(second).toMatchObject({ status: 0, stdout: 'All paid.\nsession s\n' });
+    expect(second).toMatchObject({ status: 0, stderr: '' });
+    expect(second.stdout).toBe(
+      `All paid.\nrefused: command #${late}: there is no open call "call_9_9" in this session (unknown-call)\nsession s\n`,
+    );
   });
 
   test('wrong usage is exit status 2 and says what is right', async () => {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { waitFor } from 'xstate';
 import type { AgentEvent } from '../../src/sessions/agent-event.ts';
+import type { OutsideEvent } from '../../src/machines/agent-context.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { Session } from '../../src/sessions/session.ts';
+import { commandOutcome } from '../../src/stores/command-outcome.ts';
 import { sqliteStore } from '../../src/stores/sqlite-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { type Message, textOf } from '../../src/messages/message.ts';
@@ -185,7 +187,7 @@ describe('R31: commands that another process leaves in the store', () => {
     return { make, paid: () => paid };
   };
   const post = (...events: object[]) => runFile(script('post-command'), [path, 'shared', JSON.stringify(events)]);
-  const granted = { type: 'approval.granted', callId: 'call_1_0' };
+  const granted = { type: 'approval.granted', callId: 'call_1_0' } as const;
 
   test('reach the owner that lives, and are carried out once', async () => {
     const { make, paid } = paying();
@@ -208,6 +210,11 @@ describe('R31: commands that another process leaves in the store', () => {
     expect(await stores[0]?.inbox('shared')).toEqual([]);
     const errors = events.flatMap((event) => (event.type === 'error' ? event.error.code : []));
     expect(errors).toEqual(['unknown-call', 'call-changed', 'invalid-option']);
+    expect(await stores[0]?.refusals('shared')).toMatchObject([
+      { event: { callId: 'call_9_9' }, code: 'unknown-call', message: expect.stringContaining('call_9_9') },
+      { event: { inputHash: 'of other arguments' }, code: 'call-changed' },
+      { event: { type: 'nonsense' }, code: 'invalid-option' },
+    ]);
     await agent.close();
     expect((await make().open('shared')).messages).toHaveLength(4);
     expect(paid()).toBe(1);
@@ -226,6 +233,80 @@ describe('R31: commands that another process leaves in the store', () => {
     expect((await session.settled()).text).toBe('Paid.');
     expect(paid()).toBe(1);
     expect(await stores[0]?.inbox('shared')).toEqual([]);
+  });
+
+  test('that are refused are kept with the reason, whatever they ask for; whoever posted one can learn it', async () => {
+    const { make } = paying();
+    const first = make();
+    await first.run('Pay.', { session: 'shared' });
+    await first.close();
+    const store = open();
+    const events = [
+      { type: 'turn.retry' },
+      { type: 'call.cancel', callId: 'call_9_9' },
+      { type: 'user.message', content: '' },
+      { type: 'user.message', content: 'And?' },
+      null,
+      { ...granted, input: 'no object' },
+      granted,
+      { type: 'approval.rejected', callId: 'call_1_0' },
+    ] as OutsideEvent[];
+    const ids: number[] = [];
+    for (const event of events) ids.push(await store.post('shared', event));
+    expect(await commandOutcome(store, 'shared', ids[0] ?? 0)).toEqual({ type: 'waiting' });
+    const next = createAgent({
+      store: open(),
+      model: modelByHistory([calls(call('pay', { to: 'Mei' })), 'Paid.']),
+      tools: [toolOf('pay', () => 'paid', { needsApproval: true })],
+      approvals: { onMessage: 'refuse' },
+    });
+    const session = await next.open('shared');
+    expect((await session.settled()).text).toBe('Paid.');
+    const outcomes = await Promise.all(ids.map((id) => commandOutcome(store, 'shared', id)));
+    expect(outcomes.map((outcome) => (outcome.type === 'refused' ? outcome.code : outcome.type))).toEqual([
+      'nothing-to-retry',
+      'unknown-call',
+      'invalid-message',
+      'session-busy',
+      'invalid-option',
+      'invalid-input',
+      'taken',
+      'decision-conflict',
+    ]);
+    expect(outcomes[5]).toMatchObject({ event: { input: 'no object' }, message: expect.stringContaining('pay') });
+    await next.close();
+    await store.delete('shared');
+    expect(await rejection(commandOutcome(store, 'shared', ids[0] ?? 0))).toMatchObject({ code: 'unknown-session' });
+  });
+
+  test('are left for the next opener where the session closes before it is known whether they are allowed', async () => {
+    const { make, paid } = paying();
+    const asked = Promise.withResolvers<void>();
+    const allowed = Promise.withResolvers<boolean>();
+    const store = open();
+    const agent = createAgent({
+      store,
+      model: modelByHistory([calls(call('pay', { to: 'Mei' }))]),
+      tools: [toolOf('pay', () => 'paid', { needsApproval: true })],
+      approvals: {
+        authorize: () => {
+          asked.resolve();
+          return allowed.promise;
+        },
+      },
+    });
+    await agent.run('Pay.', { session: 'shared' });
+    const session = await agent.open('shared');
+    const id = await store.post('shared', granted);
+    await asked.promise;
+    await session[Symbol.asyncDispose]();
+    allowed.resolve(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await store.refusals('shared')).toEqual([]);
+    expect(await commandOutcome(store, 'shared', id)).toEqual({ type: 'waiting' });
+    await (await make().open('shared')).settled();
+    expect(await commandOutcome(store, 'shared', id)).toEqual({ type: 'taken' });
+    expect(paid()).toBe(1);
   });
 
   test('leave the inbox with the very commit that has what they did: no death lies between', async () => {

@@ -68,7 +68,7 @@ test('a schema of a newer version is refused', async () => {
   const later = postgresStore({ connectionString });
   expect(await rejection(later.read('one'))).toMatchObject({
     code: 'store-error',
-    message: expect.stringContaining('newer version of this package: 99, this one knows 1'),
+    message: expect.stringContaining('newer version of this package: 99, this one knows 2'),
   });
   await later.close();
 });

@@ -51,6 +51,21 @@ test('a path that cannot be opened rejects with path and cause, and works once t
   await store.close();
 });
 
+test('a file of the schema before is brought to this one, with what lies in its inbox', async () => {
+  const before = sqliteStore(path);
+  await before.commit(commitOf(session, 1));
+  const id = await before.post('one', { type: 'turn.stop' });
+  await before.close();
+  const lowered = new DatabaseSync(path);
+  lowered.exec('alter table commands drop column refused; pragma user_version = 1');
+  lowered.close();
+  const store = sqliteStore(path);
+  expect(await store.inbox('one')).toMatchObject([{ id, event: { type: 'turn.stop' } }]);
+  await store.commit(commitOf(session, 2, { refused: [{ id, code: 'session-idle', message: 'why' }] }));
+  expect(await store.refusals('one')).toMatchObject([{ id, code: 'session-idle', message: 'why' }]);
+  await store.close();
+});
+
 test('a file that is no database of ours is refused and left as it is', async () => {
   await writeFile(path, 'This is a text, and somebody wants to keep it.'.repeat(100));
   const foreign = join(folder, 'foreign.db');
@@ -67,7 +82,7 @@ test('a file that is no database of ours is refused and left as it is', async ()
   for (const [file, reason] of [
     [path, 'file is not a database'],
     [foreign, 'it is the database of another program'],
-    [newer, 'it was written by a newer version of this package: schema 99, this one knows 1'],
+    [newer, 'it was written by a newer version of this package: schema 99, this one knows 2'],
   ] as const) {
     const before = await readFile(file);
     const store = sqliteStore(file);

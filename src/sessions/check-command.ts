@@ -1,0 +1,36 @@
+import type { ActorRefFrom } from 'xstate';
+import { AgentError } from '../errors.ts';
+import type { AgentMachine } from '../machines/agent.ts';
+import { type OutsideEvent, messagesOfEvent } from '../machines/agent-context.ts';
+import { isWellFormed } from '../machines/outside-event.ts';
+import { mayResume } from '../machines/turn-steps.ts';
+import { isPlainObject } from '../messages/json.ts';
+import { openCallOf } from './open-call.ts';
+
+/** Throws `nothing-to-retry` where no turn can be gone on with. */
+export const checkRetry = (actor: ActorRefFrom<AgentMachine>): void => {
+  const now = actor.getSnapshot();
+  if (!now.hasTag('settled') || !mayResume(now.context))
+    throw new AgentError('nothing-to-retry', 'there is no turn that failed, was stopped or paused at a limit');
+};
+
+/** Throws `unknown-call` where no open call has this id; false where it has its result already. */
+export const checkCancel = (actor: ActorRefFrom<AgentMachine>, callId: string): boolean => {
+  const call = openCallOf(actor, callId);
+  if (call === undefined)
+    throw new AgentError('unknown-call', `there is no open call ${JSON.stringify(callId)} in this session`);
+  return call.phase !== 'settled';
+};
+
+/** Throws for what the chart would pass over without a word; what others left in a store may be anything. */
+export const checkCommand = (actor: ActorRefFrom<AgentMachine>, event: OutsideEvent): void => {
+  const given: unknown = event;
+  if (!isPlainObject(given) || !isWellFormed(event)) {
+    const type = isPlainObject(given) ? String(given['type']) : JSON.stringify(given);
+    throw new AgentError('invalid-option', `a command of the inbox is no event that a session takes: ${type}`);
+  }
+  if (event.type === 'turn.retry') checkRetry(actor);
+  if (event.type === 'call.cancel') checkCancel(actor, event.callId);
+  if (event.type === 'user.message' && messagesOfEvent(event).length === 0)
+    throw new AgentError('invalid-message', 'a message of the inbox says nothing, or is no message');
+};
