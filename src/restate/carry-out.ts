@@ -1,9 +1,8 @@
 import { AgentError } from '../errors.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
-import { mayResume } from '../machines/turn-steps.ts';
+import { checkCancel, checkRetry } from '../sessions/check-command.ts';
 import { checkCallId, checkStopReason } from '../sessions/check-options.ts';
-import { openCallOf } from '../sessions/open-call.ts';
 import type { SessionCore } from '../sessions/session-core.ts';
 import type { Told } from './protocol.ts';
 
@@ -37,10 +36,7 @@ export const carryOut = async (core: SessionCore, { id, command }: Told): Promis
     case 'cancel': {
       const { callId } = command;
       checkCallId(callId, 'cancel');
-      const call = openCallOf(actor, callId);
-      if (call === undefined)
-        throw new AgentError('unknown-call', `there is no open call ${JSON.stringify(callId)} in this session`);
-      if (call.phase !== 'settled') actor.send({ type: 'call.cancel', callId });
+      if (checkCancel(actor, callId)) actor.send({ type: 'call.cancel', callId });
       return;
     }
     case 'stop': {
@@ -51,9 +47,7 @@ export const carryOut = async (core: SessionCore, { id, command }: Told): Promis
       return;
     }
     case 'retry':
-      if (!now.hasTag('settled') || !mayResume(core.context())) {
-        throw new AgentError('nothing-to-retry', 'there is no turn that failed, was stopped or paused at a limit');
-      }
+      checkRetry(actor);
       actor.send({ type: 'turn.retry' });
       return;
     default:
