@@ -1,69 +1,108 @@
-// Builds the package into dist, or into the folder that is given: JavaScript and types by tsc, then what users must not install
-// is bundled into the one file that imports it.
+// Builds the package into dist, or into the folder that is given: types by tsc, JavaScript by rolldown. A module system pays for every
+// file, so the core is one file and what is imported later than at the start has its own. What users must not install is bundled in.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { type Plugin, build } from 'esbuild';
+import { join, relative, resolve, sep } from 'node:path';
+import { type ChunkingContext, build } from 'rolldown';
 import { buildPage } from './build-page.ts';
+
+interface PackageJson {
+  bin: Record<string, string>;
+  dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  exports: Record<string, unknown>;
+  imports: Record<string, unknown>;
+}
 
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, process.argv[2] ?? 'dist');
+const source = join(root, 'src');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const { bin, dependencies, peerDependencies, exports, imports } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+) as PackageJson;
 
 rmSync(out, { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', out], {
-  stdio: 'inherit',
-});
+const { status } = spawnSync(
+  process.execPath,
+  [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', out, '--emitDeclarationOnly'],
+  { stdio: 'inherit' },
+);
 if (status !== 0) process.exit(status ?? 1);
 
-// What users must not install: [the file that imports it, the packages whose code goes in].
-const bundles = [
-  ['inspector/layers.js', ['@dagrejs/dagre']],
-  ['models/openai/event-stream.js', ['eventsource-parser']],
-  ['tools/input-hash.js', ['@noble/hashes']],
-  ['middleware/cache.js', ['lru-cache']],
-  ['middleware/rate-limit.js', ['p-queue']],
-  ['restate/known-sessions.js', ['lru-cache']],
-] as const;
+const builtFor = (part: unknown): string[] =>
+  [...JSON.stringify(part).matchAll(/"\.\/dist\/([^"]+)\.js"/g)].map(([, name = '']) => name);
+
+/** The files that package.json promises, and the one that is started as a process of its own. */
+const entries = [...builtFor([exports, imports, bin]), 'testing/killed-life'];
+
+const fileOf = (name: string): string => join(source, `${name}.ts`);
+
+/** All that these files import at once, and they themselves. */
+const loadedWith = (files: readonly string[], context: ChunkingContext): ReadonlySet<string> => {
+  const found = new Set(files);
+  // A set goes on to what is added while it is walked through.
+  for (const id of found) for (const imported of context.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
+  return found;
+};
+
+/** Folders of the core that are used without the rest of it as well: a bundler leaves out whole files. The others are one file. */
+const layers = ['messages', 'tools', 'stores'];
+
+const layerOf = (file: string): string => {
+  const [folder = ''] = relative(source, file).split(sep);
+  return layers.find((layer) => layer === folder) ?? 'core';
+};
+
+/** Which file each module of the core goes to. What is imported later stands on a file of its own, since bundlers that make one file of all wrap that. */
+const placesOf = (context: ChunkingContext): ReadonlyMap<string, string> => {
+  const core = loadedWith([fileOf('index')], context);
+  const later = [...core].flatMap((id) => context.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
+  const base = loadedWith([...later, ...builtFor(imports).map(fileOf)], context);
+  return new Map([...core].map((id) => [id, base.has(id) ? 'base' : layerOf(id)]));
+};
+
+let places: ReadonlyMap<string, string> | undefined;
+
+const chunkOf = (file: string, context: ChunkingContext): string | null => {
+  places ??= placesOf(context);
+  // The inspector's server looks for the page beside itself.
+  const otherwise = file.startsWith(join(source, 'inspector', 'server')) ? 'inspector/server/index' : null;
+  return places.get(file) ?? otherwise;
+};
 
 const licenceOf = (name: string): string => {
   const folder = join(root, 'node_modules', name);
   const file = readdirSync(folder).find((each) => /^licen[cs]e(\.md)?$/i.test(each));
   if (file === undefined) throw new Error(`${name} has no licence in its package`);
-  return readFileSync(join(folder, file), 'utf8').trim();
+  return `Contains ${name}.\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
 };
 
-/** What the file imports of ours stays a file of its own. */
-const ownFilesStayOutside = (importer: string): Plugin => ({
-  name: 'own-files',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^\./ }, (args) =>
-      args.importer === importer ? { path: args.path, external: true } : undefined,
-    );
-  },
-});
+const licencesFor = (modules: readonly string[]): string => {
+  const names = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
+  return names.length === 0 ? '' : `/*! ${[...new Set(names)].map(licenceOf).join('\n\n')}\n*/`;
+};
 
-for (const [file, packages] of bundles) {
-  const path = join(out, file);
-  const licences = packages.map((name) => `Contains ${name}.\n\n${licenceOf(name)}`);
-  await build({
-    absWorkingDir: root,
-    entryPoints: [path],
-    outfile: path,
-    allowOverwrite: true,
-    bundle: true,
-    plugins: [ownFilesStayOutside(path)],
-    nodePaths: [join(root, 'node_modules')],
-    format: 'esm',
-    platform: 'neutral',
-    mainFields: ['module', 'main'],
-    // What runs in a browser runs in Node as well, and imports nothing of it.
-    conditions: ['browser'],
-    target: 'es2023',
-    minify: true,
-    legalComments: 'none',
-    banner: { js: `/*! ${licences.join('\n\n')}\n*/` },
-  });
-}
+const installed = Object.keys({ ...dependencies, ...peerDependencies });
+
+await build({
+  cwd: root,
+  input: Object.fromEntries(entries.map((name) => [name, fileOf(name)])),
+  // What runs in a browser runs in Node as well, and imports nothing of it.
+  platform: 'neutral',
+  resolve: { conditionNames: ['browser', 'import'], mainFields: ['module', 'main'] },
+  external: (id) => /^(node:|#)/.test(id) || installed.some((name) => id === name || id.startsWith(`${name}/`)),
+  treeshake: { moduleSideEffects: (id) => relative(source, id).startsWith('cli') || id.includes('killed-life') },
+  transform: { target: 'es2023' },
+  output: {
+    dir: out,
+    entryFileNames: '[name].js',
+    chunkFileNames: ({ name }) => (name.includes('/') ? `${name}.js` : `chunks/${name}.js`),
+    comments: { legal: true, annotation: true, jsdoc: false },
+    codeSplitting: { groups: [{ name: chunkOf, debugName: 'core', includeDependenciesRecursively: false }] },
+    banner: ({ moduleIds }) => licencesFor(moduleIds),
+  },
+  preserveEntrySignatures: 'allow-extension',
+});
 
 await buildPage(join(out, 'inspector', 'page'));

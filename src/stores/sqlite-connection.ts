@@ -1,6 +1,7 @@
 import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { AgentError } from '../errors.ts';
+import { noSqlite } from './no-sqlite.ts';
 import { openFailure } from './sqlite-open-failure.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 import { storeError } from './store-error.ts';
@@ -23,9 +24,7 @@ const settings = `
 export const builtInSqlite = (): typeof Sqlite => {
   const host = (globalThis as { process?: Partial<NodeJS.Process> }).process;
   const sqlite = host?.getBuiltinModule?.('node:sqlite');
-  if (sqlite === undefined) {
-    throw new AgentError('store-error', 'sqliteStore needs node:sqlite, which Node has from version 22.13 on');
-  }
+  if (sqlite === undefined) throw noSqlite();
   return sqlite;
 };
 

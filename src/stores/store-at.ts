@@ -1,10 +1,13 @@
 import type { SessionStore } from './store.ts';
 
-/** The SQLite store of a path. What it needs is loaded when it is first used, so that whoever gives no path never loads it. */
+/**
+ * The SQLite store of a path. What it needs is loaded when it is first used, so that whoever gives no path never loads it; a bundle for
+ * browsers does without it (`imports` in package.json).
+ */
 export const storeAt = (path: string): SessionStore => {
   let opening: Promise<SessionStore> | undefined;
   const opened = (): Promise<SessionStore> => {
-    opening ??= import('./sqlite-store.ts').then(({ sqliteStore }) => sqliteStore(path));
+    opening ??= import('#sqlite-store').then(({ sqliteStore }) => sqliteStore(path));
     return opening;
   };
   return {

@@ -52,6 +52,17 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
+/** A program as esbuild packs it for a browser. */
+const bundle = (contents: string) =>
+  build({
+    stdin: { contents, resolveDir: app },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'silent',
+  });
+
 interface Loaded {
   exports: string[];
   /** Of every module that came with it. */
@@ -107,10 +118,10 @@ test('agentchart/restate loads where the SDK of Restate is installed', async () 
   }
 });
 
-test('the core loads only xstate, nanoid and zod, and nothing of Node', async () => {
+test('the core loads only itself and xstate, nothing of Node, and few files', async () => {
   const { urls } = await loadedBy('agentchart');
-  const allowed = ['agentchart', 'nanoid', 'xstate', 'zod'];
-  expect(packagesOf(urls).filter((name) => !allowed.includes(name))).toEqual([]);
+  expect(packagesOf(urls)).toEqual(['agentchart', 'xstate']);
+  expect(new Set(urls.filter((url) => url.includes('/agentchart/dist/'))).size).toBeLessThanOrEqual(6);
 });
 
 test('openai and OpenTelemetry are loaded by their own subpaths only, pg and node:sqlite by none of these', async () => {
@@ -133,6 +144,20 @@ test('the inspector draws without a package that users would have to install', a
   expect(packagesOf(urls).filter((name) => !isOwn(name))).toEqual([]);
 });
 
+test('a store that is given as a path is there in Node, and no bundle for browsers has its code', async () => {
+  await writeFile(
+    join(app, 'path.mjs'),
+    `import { createAgent } from 'agentchart';
+     import { scriptedModel } from 'agentchart/testing';
+     const agent = createAgent({ model: scriptedModel(['Hello.']), store: 'sessions.db' });
+     process.stdout.write((await agent.run('Hi', { session: 'kept' })).text);
+     await agent.close();`,
+  );
+  expect(await run(process.execPath, ['path.mjs'], app)).toBe('Hello.');
+  const { outputFiles } = await bundle(`export { createAgent } from 'agentchart';`);
+  expect(outputFiles.map(({ text }) => text).join('')).not.toContain('pragma');
+});
+
 test('the inspector serves its page from the tarball, and a browser gets the rest of it', async () => {
   await writeFile(
     join(app, 'serve.mjs'),
@@ -153,10 +178,10 @@ test('the inspector serves its page from the tarball, and a browser gets the res
   ]);
 });
 
-test('installing it brings five packages at most', async () => {
+test('installing it brings four packages at most', async () => {
   const lock = JSON.parse(await readFile(join(app, 'package-lock.json'), 'utf8'));
   const names = Object.keys(lock.packages).filter((path) => path !== '');
-  expect(names.length).toBeLessThanOrEqual(5);
+  expect(names.length).toBeLessThanOrEqual(4);
 });
 
 test('the tarball holds the build, the licence and the changelog, and no source', async () => {
@@ -172,13 +197,6 @@ const forBrowsers = ['', '/openai', '/middleware', '/otel', '/compaction', '/ins
 );
 
 test.each(forBrowsers)('esbuild bundles %s for the browser', async (specifier) => {
-  const { errors, warnings } = await build({
-    stdin: { contents: `export * from '${specifier}';`, resolveDir: app },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    logLevel: 'silent',
-  });
+  const { errors, warnings } = await bundle(`export * from '${specifier}';`);
   expect([...errors, ...warnings]).toEqual([]);
 });
