@@ -16,6 +16,8 @@ export interface Conversation {
 
 export interface Reply {
   text?: string;
+  /** What it thinks before it speaks. */
+  thought?: string;
   calls?: { name: string; input: object }[];
 }
 

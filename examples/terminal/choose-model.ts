@@ -10,14 +10,17 @@ export interface Chosen {
   close(): Promise<void>;
 }
 
+/** Which API is spoken: `openaiChat`, `openaiResponses`. */
+type Adapter = (options: { model: string; apiKey: string; baseURL: string }) => ChatModel;
+
 const names = ['MODEL', 'API_KEY', 'OPENAI_URL'] as const;
 
 /** The provider that MODEL, API_KEY and OPENAI_URL name (environment or `.env`); without them the scripted model of this machine. */
-export const chooseModel = async (): Promise<Chosen> => {
+export const chooseModel = async (adapter: Adapter = openaiChat): Promise<Chosen> => {
   if (existsSync('.env')) process.loadEnvFile('.env');
   const { MODEL: model = '', API_KEY: apiKey = '', OPENAI_URL: baseURL = '' } = process.env;
   const missing = names.filter((name) => !process.env[name]);
-  if (missing.length === names.length) return local();
+  if (missing.length === names.length) return local(adapter);
   if (missing.length > 0) {
     throw new UsageError(
       `Set ${missing.join(' and ')} as well: MODEL, API_KEY and OPENAI_URL go together, in the environment or in .env.\n` +
@@ -28,17 +31,17 @@ export const chooseModel = async (): Promise<Chosen> => {
     throw new UsageError(`Set OPENAI_URL to a base URL such as https://api.openai.com/v1, not "${baseURL}".`);
   }
   return {
-    model: openaiChat({ model, apiKey, baseURL }),
+    model: adapter({ model, apiKey, baseURL }),
     about: `Model: ${model} at ${new URL(baseURL).host}`,
     close: async () => undefined,
   };
 };
 
-const local = async (): Promise<Chosen> => {
+const local = async (adapter: Adapter): Promise<Chosen> => {
   const { startLocalModel } = await import('../local-model/start-local-model.ts');
   const { close, ...options } = await startLocalModel();
   return {
-    model: openaiChat(options),
+    model: adapter(options),
     about: `Model: a scripted one on this machine (${options.baseURL}), for no MODEL, API_KEY and OPENAI_URL are set`,
     close,
   };

@@ -20,6 +20,19 @@ test.concurrent('memory.ts knows one person again in another conversation, and t
   ]);
 });
 
+test.concurrent('history.ts sends what its table has, and the session keeps its last turn', async () => {
+  expect(await printed('history.ts')).toEqual([
+    'My favourite drink is green tea.',
+    '  Noted.',
+    'My favourite city is Suzhou.',
+    '  Noted.',
+    'What shall I drink?',
+    '  A green tea, as always.',
+    '',
+    '2 messages in the session, 6 in the table',
+  ]);
+});
+
 test.concurrent('compaction.ts sends a summary, and stores all', async () => {
   const lines = await printed('compaction.ts');
   expect(lines.slice(-7)).toEqual([
