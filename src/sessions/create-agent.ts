@@ -22,8 +22,8 @@ import {
 import { createSession } from './create-session.ts';
 import type { SessionSource } from './own-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
-import { memoryStore } from '../stores/memory-store.ts';
-import type { SessionStore } from '../stores/store.ts';
+import { keepInMemory } from '../stores/keep-in-memory.ts';
+import type { SessionKeeper } from '../stores/store.ts';
 import { storeAt } from '../stores/store-at.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { newId } from './new-id.ts';
@@ -44,8 +44,8 @@ const givenOf = ({ session: _session, inspect: _inspect, onLeave: _onLeave, ...g
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
   checkOptions(options);
   const { name = 'agent', clock = systemClock } = options;
-  const store: SessionStore =
-    typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? memoryStore());
+  const store: SessionKeeper =
+    typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? keepInMemory());
   const { machine, parseOutput, forgetTools, told } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);

@@ -1,18 +1,18 @@
 import { AgentError } from '../errors.ts';
 import type { SessionDocument } from '../documents/document.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
-import type { Command, SessionStore } from '../stores/store.ts';
+import type { Command, SessionKeeper } from '../stores/store.ts';
 import type { MayLack } from './check-tools.ts';
 import type { Committed } from './next-commit.ts';
 import { type Loaded, readStored } from './read-stored.ts';
 
-export const loadStored = async (store: SessionStore, sessionId: string): Promise<Loaded | undefined> => {
+export const loadStored = async (store: SessionKeeper, sessionId: string): Promise<Loaded | undefined> => {
   const stored = await store.read(sessionId);
   return stored === undefined ? undefined : readStored(stored);
 };
 
 /** The calls whose tool is not needed any more: the inbox has a rejection of them, or an answer. */
-export const callsDoneWithout = async (store: SessionStore, { sessionId }: SessionDocument): Promise<MayLack> => {
+export const callsDoneWithout = async (store: SessionKeeper, { sessionId }: SessionDocument): Promise<MayLack> => {
   const commands = await store.inbox(sessionId);
   const ids = new Set(
     // What others left may be anything.
@@ -45,7 +45,7 @@ export const documentAt = async (
  * what came since: a durable store refuses it. One in memory is the process's own; there the document takes the session's place.
  */
 export const joined =
-  (store: SessionStore, { sessionId, revision, messages }: SessionDocument) =>
+  (store: SessionKeeper, { sessionId, revision, messages }: SessionDocument) =>
   async (): Promise<Committed | undefined> => {
     const stored = await store.read(sessionId);
     if (stored === undefined) return undefined;

@@ -139,3 +139,6 @@ export interface SessionStore {
 
 /** What one session needs of its store. */
 export type SessionHome = Pick<SessionStore, 'durable' | 'read' | 'commit' | 'inbox' | 'watch'>;
+
+/** What an agent itself needs of its store. */
+export type SessionKeeper = SessionHome & Pick<SessionStore, 'delete'>;
