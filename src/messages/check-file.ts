@@ -1,14 +1,6 @@
+import { toBase64 } from './base64.ts';
 import { fieldsOf, optionalText, refuse, stringOf } from './check-json.ts';
 import type { FilePart } from './message.ts';
-
-/** Bytes as base64, without `node:`. */
-const encode = (bytes: Uint8Array): string => {
-  let text = '';
-  // A multiple of 3, so that the pieces join without padding; small enough for an argument list.
-  for (let start = 0; start < bytes.length; start += 0x6000)
-    text += btoa(String.fromCharCode(...bytes.subarray(start, start + 0x6000)));
-  return text;
-};
 
 const bytesOf = (value: unknown): Uint8Array | undefined => {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -18,7 +10,7 @@ const bytesOf = (value: unknown): Uint8Array | undefined => {
 /** Binary or base64 text (also URL-safe, also in lines) as standard base64. */
 export const base64Of = (value: unknown, path: string, allowed = 'base64 text or binary data'): string => {
   const bytes = bytesOf(value);
-  if (bytes !== undefined) return bytes.length > 0 ? encode(bytes) : refuse(path, value, 'data that is not empty');
+  if (bytes !== undefined) return bytes.length > 0 ? toBase64(bytes) : refuse(path, value, 'data that is not empty');
   if (typeof value !== 'string') return refuse(path, value, allowed);
   const text = value.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? text : refuse(path, value, allowed);

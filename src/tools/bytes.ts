@@ -8,16 +8,6 @@ export const bytesOf = (value: unknown): Uint8Array | undefined => {
   return undefined;
 };
 
-const chunkSize = 0x80_00;
-
-export const toBase64 = (bytes: Uint8Array): string => {
-  let binary = '';
-  for (let start = 0; start < bytes.length; start += chunkSize) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunkSize));
-  }
-  return btoa(binary);
-};
-
 const signatures: readonly (readonly [mediaType: string, offset: number, text: string])[] = [
   ['image/png', 1, 'PNG\r\n'],
   ['image/jpeg', 0, '\u00ff\u00d8\u00ff'],

@@ -1,6 +1,7 @@
+import { toBase64 } from '../messages/base64.ts';
 import { isPlainObject } from '../messages/json.ts';
 import type { ContentPart } from '../messages/message.ts';
-import { bytesOf, mediaTypeOf, toBase64 } from './bytes.ts';
+import { bytesOf, mediaTypeOf } from './bytes.ts';
 
 const dataPart = (base64: string, media: string, filename?: unknown): ContentPart => {
   const data = base64.toWellFormed();

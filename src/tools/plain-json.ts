@@ -1,6 +1,7 @@
 import { errorData } from '../errors.ts';
+import { toBase64 } from '../messages/base64.ts';
 import type { JsonObject, JsonValue } from '../messages/json.ts';
-import { bytesOf, toBase64 } from './bytes.ts';
+import { bytesOf } from './bytes.ts';
 import { safeMessage } from './error-text.ts';
 
 const maxDepth = 200;
