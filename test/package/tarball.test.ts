@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { gzipSync } from 'node:zlib';
+import { type BuildOptions, type Metafile, build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -53,15 +54,24 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 /** A program as esbuild packs it for a browser. */
-const bundle = (contents: string) =>
+const bundle = (contents: string, options: BuildOptions = {}) =>
   build({
     stdin: { contents, resolveDir: app },
     bundle: true,
-    write: false,
     format: 'esm',
     platform: 'browser',
     logLevel: 'silent',
+    ...options,
+    write: false,
   });
+
+/** The names of the files that a page loads before anything of the program runs. */
+const loadedAtOnce = (outputs: Metafile['outputs']): Set<string> => {
+  const found = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'));
+  for (const path of found)
+    for (const { kind, path: next } of outputs[path]?.imports ?? []) if (kind === 'import-statement') found.add(next);
+  return new Set([...found].map((path) => basename(path)));
+};
 
 interface Loaded {
   exports: string[];
@@ -200,3 +210,30 @@ test.each(forBrowsers)('esbuild bundles %s for the browser', async (specifier) =
   const { errors, warnings } = await bundle(`export * from '${specifier}';`);
   expect([...errors, ...warnings]).toEqual([]);
 });
+
+const createsAgent = `import { createAgent, tool } from 'agentchart'; globalThis.program = [createAgent, tool];`;
+const asksOpenai = `import { openaiChat } from 'agentchart/openai'; ${createsAgent} globalThis.model = openaiChat;`;
+
+// In bytes: what was measured last, with XState and without the packages that an application brings itself. A larger figure has to be meant.
+test.each([
+  ['the core', createsAgent, 70_900],
+  ['the core with openaiChat', asksOpenai, 80_700],
+])(
+  '%s is no more than 2 %% larger than it was, minified and gzipped, whole and in pieces',
+  async (_name, program, before) => {
+    for (const splitting of [false, true]) {
+      const { outputFiles, metafile } = await bundle(program, {
+        minify: true,
+        external: ['zod', 'openai'],
+        metafile: true,
+        splitting,
+        outdir: 'out',
+      });
+      const first = loadedAtOnce(metafile?.outputs ?? {});
+      const sizes = outputFiles
+        .filter(({ path }) => first.has(basename(path)))
+        .map(({ contents }) => gzipSync(contents).length);
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(before * 1.02);
+    }
+  },
+);
