@@ -25,7 +25,7 @@ export const callsDoneWithout = async (store: SessionKeeper, { sessionId }: Sess
 
 /** The session as it is, or as it was at a revision; `unknown-session` or `unknown-revision` where there is none. */
 export const documentAt = async (
-  store: Pick<SessionStore, 'read'>,
+  store: Pick<SessionKeeper, 'read'>,
   sessionId: string,
   at: number | undefined,
 ): Promise<SessionDocument> => {
