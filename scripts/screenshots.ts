@@ -1,19 +1,16 @@
 // Draws the inspector's main views into docs: an agent runs on this machine, and a Chromium looks at it. CHROMIUM names one elsewhere.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import puppeteer, { type Page } from 'puppeteer-core';
 import { z } from 'zod';
 import { createAgent, tool } from '../src/index.ts';
 import { startInspector } from '../src/inspector/index.ts';
 import { scriptedModel } from '../src/testing/scripted-model.ts';
+import { chromiumPath, startBrowser } from '../test/support/browser.ts';
+import { press } from '../test/inspector/page-actions.ts';
 import { buildPage } from './build-page.ts';
 
 const root = join(import.meta.dirname, '..');
-const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (path) => path !== undefined && existsSync(path),
-);
-if (executablePath === undefined) {
+if (chromiumPath === undefined) {
   console.error('There is no Chromium here: set CHROMIUM to its path.');
   process.exit(1);
 }
@@ -83,22 +80,11 @@ const model = scriptedModel([
   },
 ]);
 
-const click = (page: Page, within: string, words: string): Promise<void> =>
-  page.$$eval(
-    `${within} button`,
-    (buttons, wanted) => buttons.find((each) => each.textContent === wanted)?.click(),
-    words,
-  );
-
 const made = createAgent({ name: 'trip', model, tools, limits, concurrency: 4 });
 await buildPage(join(root, 'dist', 'inspector', 'page'));
 const inspector = await startInspector({ agents: [{ ...made, tools, limits }] });
-const browser = await puppeteer.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-});
-const page = await browser.newPage();
-await page.setViewport({ width: 1440, height: 900 });
+const browser = await startBrowser();
+const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
 const shoot = async (name: string): Promise<void> => {
   await sleep(600);
   await page.screenshot({ path: join(root, 'docs', `inspector-${name}.png`) });
@@ -116,23 +102,21 @@ try {
   await shoot('approval');
 
   for (let step = 0; step < 12; step += 1) await page.keyboard.press('ArrowLeft');
-  await click(page, '.tabs', 'Round');
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+  await press(page, '.tabs', 'Round');
+  await page.emulateMedia({ colorScheme: 'dark' });
   await shoot('past-dark');
 
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.keyboard.press('l');
   await page.waitForSelector('[data-approve]:not(:disabled)');
-  await click(page, '.approval', 'Edit…');
+  await press(page, '.approval', 'Edit…');
   await page.waitForSelector('.approval textarea');
-  await click(page, '.tabs', 'State');
+  await press(page, '.tabs', 'State');
   await page.$eval('[data-state="agent.awaiting-approval"]', (state) =>
     state.dispatchEvent(new MouseEvent('click', { bubbles: true })),
   );
-  await page.$eval('.approval textarea', (field) => {
-    field.value = field.value.replace('"seats": 1', '"seats": 12');
-    field.dispatchEvent(new Event('input', { bubbles: true }));
-  });
+  const written = await page.inputValue('.approval textarea');
+  await page.fill('.approval textarea', written.replace('"seats": 1', '"seats": 12'));
   await shoot('edit');
   await older[Symbol.asyncDispose]();
 } finally {

@@ -6,18 +6,15 @@ import { previewLimits, toPlain } from './to-plain.ts';
 import type { ActorView, SessionView, ViewState } from './view-state.ts';
 
 /** One event as one line of JSON. Never throws: what has no form is told as a failure with the same number. */
-export const encodeEvent = (event: ProtocolEvent): string => {
+export const encodeEvent = (event: ProtocolEvent): string => JSON.stringify(encodable(event));
+
+/** An event that has a JSON form. Never throws. */
+export const encodable = (event: ProtocolEvent): Record<string, unknown> => {
   try {
-    return JSON.stringify(plainEvent(event));
+    return { ...plainEvent(event) };
   } catch {
     const { seq, at, type } = event;
-    return JSON.stringify({
-      seq,
-      at,
-      type: 'failure',
-      where: 'encode',
-      message: `an event "${type}" has no JSON form`,
-    });
+    return { seq, at, type: 'failure', where: 'encode', message: `an event "${type}" has no JSON form` };
   }
 };
 
@@ -41,8 +38,10 @@ const plainEvent = (event: ProtocolEvent): object => {
       return { ...event, text: textOf(toPlain(event.text)) };
     case 'said':
       return { ...event, data: toPlain(event.data) };
-    case 'chart':
     case 'agent':
+      // Schemas and limits are the application's own, and may be anything.
+      return JSON.parse(JSON.stringify(event)) as object;
+    case 'chart':
     case 'session':
     case 'failure':
       return event;
@@ -67,7 +66,7 @@ const textOf = (plain: JsonValue): string => {
 
 const plainPatch = (patch: Patch, key: string): Patch => {
   if (key !== '' && isSecretKey(key)) return { v: toPlain('', undefined, key) };
-  if ('v' in patch) return { v: toPlain(patch.v, undefined, key) };
+  if ('v' in patch) return { v: toPlain(patch.v) };
   if ('s' in patch) return { s: textOf(toPlain(patch.s)) };
   if ('l' in patch) {
     return {

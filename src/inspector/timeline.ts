@@ -47,10 +47,17 @@ const words: readonly [RegExp, string][] = [
   [/^xstate\.after\./, 'after '],
 ];
 
+const known = new Map<string, string>();
+const maxKnown = 1_000;
+
 /** An event as people call it. */
 export const eventName = (type: string): string => {
+  let name = known.get(type);
+  if (name !== undefined) return name;
   const found = words.find(([pattern]) => pattern.test(type));
-  return found === undefined ? type : type.replace(...found);
+  name = found === undefined ? type : type.replace(...found);
+  if (known.size < maxKnown) known.set(type, name);
+  return name;
 };
 
 export const actorName = (actor: ActorView | undefined, session: SessionView): string => {

@@ -19,6 +19,8 @@ export const previewLimits: PlainLimits = { text: 200, values: 40, depth: 4 };
  * object with one `$` key. Never throws, calls no `toJSON`, reads each property once.
  */
 export const toPlain = (value: unknown, limits: PlainLimits = wholeLimits, key = ''): JsonValue => {
+  // Most of what changes is a number: there is nothing to walk.
+  if (key === '' && (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))) return value;
   let left = limits.values;
   const inside: object[] = [];
 

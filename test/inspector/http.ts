@@ -48,6 +48,28 @@ export const command = (url: string, body: object, headers: Record<string, strin
     body: JSON.stringify({ id: crypto.randomUUID(), ...body }),
   });
 
+/** What the page gets first of a long log. */
+export const readHead = (url: string): Promise<{ view: ViewState; lastEventId: string }> => {
+  const { port, token } = placeOf(url);
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const asked = request({ host: '127.0.0.1', port, path: '/events?head', headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+        const [, id = '', data] = /^id: (.+)\nevent: head\ndata: (.+)\n\n/m.exec(text) ?? [];
+        if (data === undefined) return;
+        asked.destroy();
+        resolve({ view: JSON.parse(data) as ViewState, lastEventId: id });
+      });
+      response.on('error', () => undefined);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+};
+
 export interface Streamed {
   hello: { run: string; position: number | null; last: number };
   base: ViewState | undefined;

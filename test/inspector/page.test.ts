@@ -1,76 +1,57 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { createAgent, memoryStore } from '../../src/index.ts';
 import { type Inspector, startInspector } from '../../src/inspector/index.ts';
-import { createEventLog } from '../../src/inspector/event-log.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { call, calls, heldTool, toolOf } from '../support/tools.ts';
-import { type Watched, chromium, launch, litStates, textOf, waitForText, watchPage } from './browser.ts';
+import { type Watched, chromiumPath, startBrowser, watchPage } from '../support/browser.ts';
 import { preparePage } from './http.ts';
+import { litStates, openTab, press, shownState, textOf, waitForText } from './page-actions.ts';
 import { tripAgent } from './support.ts';
-
-const state = '[data-testid=state]';
-
-const clickButton = (page: Page, within: string, words: string): Promise<void> =>
-  page.$$eval(
-    `${within} button`,
-    (buttons, wanted) => {
-      const button = buttons.find((each) => each.textContent === wanted);
-      if (button === undefined) throw new Error(`there is no button ${wanted}`);
-      (button as HTMLButtonElement).click();
-    },
-    words,
-  );
-
-const openTab = (page: Page, name: string): Promise<void> => clickButton(page, '.tabs', name);
-
-const type = (page: Page, words: string): Promise<void> =>
-  page.$eval(
-    '.approval textarea',
-    (field, text) => {
-      (field as HTMLTextAreaElement).value = text;
-      field.dispatchEvent(new Event('input', { bubbles: true }));
-    },
-    words,
-  );
+import { walkingLog, walkingStates } from './walking-log.ts';
 
 // Skipped, and said so, where there is no Chromium: set CHROMIUM to its path.
-describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }, () => {
+describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_000 }, () => {
   let browser: Browser;
+  let page: Page;
   let watched: Watched;
   const open: Inspector[] = [];
 
   beforeAll(async () => {
     await preparePage();
-    browser = await launch();
-    watched = await watchPage(browser);
+    browser = await startBrowser();
+    page = await browser.newPage();
+    watched = watchPage(page);
   }, 60_000);
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    await browser?.close();
+    await closeAll();
+  });
   beforeEach(() => {
     watched.faults.length = 0;
     watched.hosts.clear();
   });
-  afterEach(async () => {
-    const { page, faults, hosts } = watched;
-    const found = [...faults];
-    await page.goto('about:blank');
-    await Promise.all(open.splice(0).map((inspector) => inspector.close()));
-    expect(found).toEqual([]);
-    expect([...hosts]).toEqual(['127.0.0.1']);
+  afterEach(() => {
+    expect(watched.faults).toEqual([]);
+    expect([...watched.hosts]).toEqual(['127.0.0.1']);
   });
 
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(open.splice(0).map((inspector) => inspector.close()));
+  };
+  /** The page goes from one inspector to the next: the process that draws it stays. */
   const start = async (options: Parameters<typeof startInspector>[0], { width = 1280, height = 800 } = {}) => {
     const inspector = await startInspector(options);
-    open.push(inspector);
-    const { page } = watched;
-    await page.setViewport({ width, height });
+    await page.setViewportSize({ width, height });
     await page.goto(inspector.url, { waitUntil: 'domcontentloaded' });
-    return { inspector, page };
+    await closeAll();
+    open.push(inspector);
+    return inspector;
   };
 
   test('nothing ran yet: the page says how to begin', async () => {
-    const { page } = await start({});
+    await start({});
     await waitForText(page, 'main', 'Nothing ran yet');
     expect(await page.evaluate(() => location.hash)).toBe('');
   });
@@ -82,17 +63,17 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
       model: scriptedModel([calls(call('look')), 'Seen.']),
       tools: [held.tool],
     });
-    const { inspector, page } = await start({ agents: [agent] });
+    const inspector = await start({ agents: [agent] });
     const session = await agent.open('s', { inspect: inspector.inspect });
     await session.send('Look.');
     await held.whenBegun(1);
-    await waitForText(page, state, 'acting');
+    await waitForText(page, shownState, 'acting');
     expect(await litStates(page)).toContain('agent.acting');
     expect(await textOf(page, '.actors')).toContain('running.executing'.split('.')[0]);
     expect(await page.$$eval('.drawing .arrow.taken', (arrows) => arrows.length)).toBe(1);
     held.end(0);
     await session.settled();
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
     expect(await litStates(page)).toEqual(expect.arrayContaining(['agent.done', 'agent.done.answered']));
     const rows = await textOf(page, '.rows');
     const at = (words: string) => rows.indexOf(words);
@@ -104,21 +85,21 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
   test('a click approves with edited arguments, checked while they are typed, and the machine moves on', async () => {
     const seats: number[] = [];
     const { agent, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
-    const { inspector, page } = await start({ agents: [inspected] });
+    const inspector = await start({ agents: [inspected] });
     const session = await agent.open('trip', { inspect: inspector.inspect });
     await session.send('go');
     await session.settled();
     await waitForText(page, '.approval', 'BookTrain');
     expect(await textOf(page, '.approval')).toContain('Hangzhou');
-    await clickButton(page, '.approval', 'Edit…');
+    await press(page, '.approval', 'Edit…');
     await page.waitForSelector('.approval textarea');
-    await type(page, '{"to": "Hangzhou", "seats": 12}');
+    await page.fill('.approval textarea', '{"to": "Hangzhou", "seats": 12}');
     await waitForText(page, '.approval .problems', 'seats');
     expect(await page.$eval('.approval [type=submit]', (button) => (button as HTMLButtonElement).disabled)).toBe(true);
-    await type(page, '{"to": "Hangzhou", "seats": 2}');
+    await page.fill('.approval textarea', '{"to": "Hangzhou", "seats": 2}');
     await page.waitForSelector('.approval [type=submit]:not(:disabled)');
     await page.click('.approval [type=submit]');
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
     expect(seats).toEqual([2]);
     expect(await page.$('.approval')).toBe(null);
   });
@@ -126,16 +107,16 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
   test('reject never runs the tool, and its reason reaches the model', async () => {
     const seats: number[] = [];
     const { agent, model, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
-    const { inspector, page } = await start({ agents: [inspected] });
+    const inspector = await start({ agents: [inspected] });
     const session = await agent.open('trip', { inspect: inspector.inspect });
     await session.send('go');
     await session.settled();
     await page.waitForSelector('[data-reject]');
     await page.keyboard.press('r');
     await page.waitForSelector('.approval textarea');
-    await type(page, 'too dear');
+    await page.fill('.approval textarea', 'too dear');
     await page.click('.approval [type=submit]');
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
     expect(seats).toEqual([]);
     expect(JSON.stringify(model.requests.at(-1))).toContain('too dear');
   });
@@ -143,7 +124,7 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
   test('the keyboard alone approves: a goes to the button, Enter presses it', async () => {
     const seats: number[] = [];
     const { agent, inspected } = tripAgent({ onBook: (input) => seats.push(input.seats) });
-    const { inspector, page } = await start({ agents: [inspected] });
+    const inspector = await start({ agents: [inspected] });
     const session = await agent.open('trip', { inspect: inspector.inspect });
     await session.send('go');
     await session.settled();
@@ -151,19 +132,19 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
     await page.keyboard.press('a');
     expect(seats).toEqual([]);
     await page.keyboard.press('Enter');
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
     expect(seats).toEqual([1]);
   });
 
   test('the slider shows the past as it was, and nothing is decided there', async () => {
     const { agent, inspected } = tripAgent();
-    const { inspector, page } = await start({ agents: [inspected] });
+    const inspector = await start({ agents: [inspected] });
     const session = await agent.open('trip', { inspect: inspector.inspect });
     await session.send('go');
     await session.settled();
     await session.approve(session.pending[0]?.callId ?? '');
     await session.settled();
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
     /** Steps back until the session was in this state, or something changed; what was shown on the way. */
     const back = (until: string): Promise<string[]> =>
       page.evaluate(async (stop) => {
@@ -187,28 +168,27 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
     expect(await litStates(page)).toEqual(['agent.awaiting-approval']);
     expect(await textOf(page, '.conversation')).not.toContain('Your train is booked.');
     await openTab(page, 'Changes');
-    await page.waitForSelector('[role=tabpanel][aria-label=Changes]');
     expect(await back('round.calls.0')).toContain('round.calls.0.phase');
     await page.keyboard.press('l');
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
   });
 
   test('a reload and a server that starts again lose nothing', async () => {
     const recorder = createRecorder();
     const { agent, inspected } = tripAgent();
-    const { inspector, page } = await start({ recorder, agents: [inspected] });
+    const inspector = await start({ recorder, agents: [inspected] });
     const session = await agent.open('trip', { inspect: inspector.inspect });
     await session.send('go');
     await session.settled();
-    await waitForText(page, state, 'awaiting-approval');
+    await waitForText(page, shownState, 'awaiting-approval');
     await page.reload();
-    await waitForText(page, state, 'awaiting-approval');
+    await waitForText(page, shownState, 'awaiting-approval');
     const before = await textOf(page, '.moment');
 
     await inspector.close();
     await waitForText(page, '.connection', 'Disconnected');
     expect(await textOf(page, '.notice')).toContain('does not answer');
-    expect(await textOf(page, state)).toBe('awaiting-approval');
+    expect(await textOf(page, shownState)).toBe('awaiting-approval');
     // A connection that is refused is told by the browser as well.
     watched.faults.length = 0;
 
@@ -216,10 +196,10 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
     open.push(again);
     await page.goto(again.url);
     await waitForText(page, '.connection', 'Connected');
-    await waitForText(page, state, 'awaiting-approval');
+    await waitForText(page, shownState, 'awaiting-approval');
     expect((await textOf(page, '.moment')).split(' +')[0]).toBe(before.split(' +')[0]);
-    await clickButton(page, '.approval', 'Approve');
-    await waitForText(page, state, 'done.answered');
+    await press(page, '.approval', 'Approve');
+    await waitForText(page, shownState, 'done.answered');
   });
 
   test('text of tools and models is text: no markup, no control characters, in names, arguments, results and errors', async () => {
@@ -242,14 +222,13 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
       ]),
       tools,
     });
-    const { inspector, page } = await start({ agents: [{ ...agent, tools }] });
+    const inspector = await start({ agents: [{ ...agent, tools }] });
     const session = await agent.open(`s ${evil}`, { inspect: inspector.inspect });
     await session.send(evil);
     await session.settled();
     await waitForText(page, '.approval', '<img src=x onerror=');
     for (const tab of ['Timeline', 'Round', 'Changes']) {
       await openTab(page, tab);
-      await page.waitForSelector(`[role=tabpanel][aria-label=${tab}]`);
     }
     const shown = await page.$eval('#page', (root) => (root as HTMLElement).textContent ?? '');
     expect(shown).toContain('<script>alert(2)</script>');
@@ -265,12 +244,12 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
     await first.run('Pay.', { session: 'kept' });
     await first.close();
     const second = createAgent({ name: 'clerk', model: scriptedModel(['It is paid.']), tools, store });
-    const { page } = await start({ store, agents: [{ ...second, tools }] });
+    await start({ store, agents: [{ ...second, tools }] });
     await waitForText(page, '.session', 'waiting, not open here');
     await page.click('.session');
-    await waitForText(page, state, 'awaiting-approval');
+    await waitForText(page, shownState, 'awaiting-approval');
     await waitForText(page, '.rows', 'thinking.asking');
-    await clickButton(page, '.approval', 'Approve');
+    await press(page, '.approval', 'Approve');
     await waitForText(page, '.conversation', 'It is paid.');
     await second.close();
   });
@@ -279,9 +258,9 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
     const tools = [toolOf('fetch', () => 'ok')];
     const many = Array.from({ length: 64 }, (_, index) => call('fetch', { page: index }));
     const agent = createAgent({ model: scriptedModel([calls(...many), 'all']), tools, concurrency: 8 });
-    const { inspector, page } = await start({ agents: [agent] });
+    const inspector = await start({ agents: [agent] });
     await agent.run('Fetch all.', { session: 's', inspect: inspector.inspect });
-    await waitForText(page, state, 'done.answered');
+    await waitForText(page, shownState, 'done.answered');
     await openTab(page, 'Round');
     await page.waitForSelector('.waterfall li');
     const rows = await page.$$eval('.waterfall ol li', (items) =>
@@ -299,11 +278,11 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
 
   test('at 1,024 px nothing is cut off, and every control has a name', async () => {
     const { agent, inspected } = tripAgent();
-    const { inspector, page } = await start({ agents: [inspected] }, { width: 1024, height: 768 });
+    const inspector = await start({ agents: [inspected] }, { width: 1024, height: 768 });
     const session = await agent.open('trip', { inspect: inspector.inspect });
     await session.send('go');
     await session.settled();
-    await waitForText(page, state, 'awaiting-approval');
+    await waitForText(page, shownState, 'awaiting-approval');
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     const nameless = await page.$$eval('button, input, textarea, [role=button], [role=meter], svg[role]', (elements) =>
       elements
@@ -324,53 +303,17 @@ describe.skipIf(chromium === undefined)('in a real browser', { timeout: 60_000 }
   });
 
   test('a log of 100,000 transitions opens and scrolls', async () => {
-    const log = createEventLog({ maxEvents: 1_000_000, maxBytes: 1e9 });
-    const states = ['a', 'b', 'c', 'd'].map((key) => `m.${key}`);
-    const nodes = ['m', ...states].map((id) => ({
-      id,
-      key: id.slice(-1),
-      type: id === 'm' ? ('compound' as const) : ('atomic' as const),
-      parent: id === 'm' ? null : 'm',
-      initial: id === 'm' ? 'm.a' : null,
-      invokes: [],
-      tags: [],
-      description: null,
-    }));
-    log.append({ type: 'chart', key: 'm', chart: { id: 'm', nodes, edges: [] } });
-    log.append({ type: 'session', session: 's', root: 'r' });
-    log.append({
-      type: 'actor',
-      session: 's',
-      actor: 'r',
-      parent: null,
-      id: 'm',
-      src: 'm',
-      chart: 'm',
-      states: ['m.a'],
-      context: { count: 0 },
-    });
-    for (let index = 1; index <= 100_000; index += 1) {
-      log.append({ type: 'step', session: 's', actor: 'r', event: 'go', states: [states[index % 4] ?? ''], edges: [] });
-      log.append({
-        type: 'snapshot',
-        session: 's',
-        actor: 'r',
-        status: 'active',
-        patch: { o: { count: { v: index } } },
-      });
-    }
-    const { page } = await start({ recorder: createRecorder(log) });
+    const log = walkingLog(100_000, { maxEvents: 1_000_000, maxBytes: 1e9 });
+    await start({ recorder: createRecorder(log) });
     await waitForText(page, '.moment', '100,000 / 100,000');
     await page.$eval('.rows', (rows) => (rows.scrollTop = 50_000 * 24));
-    await page.waitForFunction(() => document.querySelector('.row')?.textContent?.includes('go') === true, {
-      polling: 50,
-    });
+    await waitForText(page, '.row', 'go');
     expect(await page.$$eval('.row', (rows) => rows.length)).toBeLessThan(60);
     await page.$eval('.scrubber input', (slider) => {
       (slider as HTMLInputElement).value = '50001';
       slider.dispatchEvent(new Event('input', { bubbles: true }));
     });
     await waitForText(page, '.moment', '50,002 / 100,000');
-    expect(await litStates(page)).toEqual([states[50_002 % 4]]);
+    expect(await litStates(page)).toEqual([walkingStates[50_002 % 4]]);
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type Page, chromium } from 'playwright-core';
 
 /** The Chromium of this machine: what CHROMIUM names, or the first that is found; undefined where there is none. */
 export const chromiumPath: string | undefined = [
@@ -21,5 +21,30 @@ export const startBrowser = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // A process less to start.
+      '--in-process-gpu',
     ],
   });
+
+/** What went wrong on a page, and which hosts it asked. */
+export interface Watched {
+  faults: string[];
+  hosts: Set<string>;
+}
+
+export const watchPage = (page: Page): Watched => {
+  const watched: Watched = { faults: [], hosts: new Set() };
+  const { faults, hosts } = watched;
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (request.url().startsWith('http')) hosts.add(new URL(request.url()).hostname);
+  });
+  return watched;
+};

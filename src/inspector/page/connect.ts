@@ -15,7 +15,10 @@ export interface Greeting extends Hello {
 export interface ConnectHandlers {
   onState(state: ConnectionState): void;
   onHello(hello: Greeting): void;
+  /** What was before the events that follow. */
   onBase(view: ViewState): void;
+  /** What everything so far came to, in place of a long past. */
+  onHead(view: ViewState): void;
   onEvents(events: ProtocolEvent[]): void;
 }
 
@@ -51,14 +54,14 @@ const signIn = async (): Promise<void> => {
 };
 
 /** Reads the process' events for as long as the page is open. A connection that broke goes on where it was. */
-export const connect = ({ onState, onHello, onBase, onEvents }: ConnectHandlers): Connection => {
+export const connect = ({ onState, onHello, onBase, onHead, onEvents }: ConnectHandlers): Connection => {
   let source: EventSource | undefined;
 
   const open = async (): Promise<void> => {
     source?.close();
     onState('connecting');
     await signIn();
-    const stream = new EventSource('/events');
+    const stream = new EventSource('/events?head');
     source = stream;
     const hear = <T>(name: string, take: (data: T) => void): void =>
       stream.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data) as T));
@@ -67,6 +70,7 @@ export const connect = ({ onState, onHello, onBase, onEvents }: ConnectHandlers)
       onHello(greeting);
     });
     hear('base', onBase);
+    hear('head', onHead);
     hear('events', onEvents);
     stream.addEventListener('error', () => onState(stream.readyState === EventSource.CLOSED ? 'refused' : 'lost'));
   };

@@ -4,34 +4,90 @@ import { type ViewState, emptyView, reduceView } from '../view-state.ts';
 
 const perCheckpoint = 500;
 
-/** All that a log has told so far: the view now, the view at any time before, and the lines between. */
+/** What a log told: the view now, the view at any time before, and the lines between. The past of a long log comes after its head. */
 export class History {
   head: ViewState = emptyView;
+  /** The view after the newest event that is kept; behind the head while the past is coming. */
+  #kept: ViewState = emptyView;
+  /** The number of that event. */
+  #keptUntil = 0;
   readonly #events: ProtocolEvent[] = [];
   #checkpoints: ViewState[] = [emptyView];
   readonly #entries = new Map<string, TimelineEntry[]>();
+  /** What happened after the head, until the past is here. */
+  readonly #waiting: ProtocolEvent[] = [];
+  /** The number of the first head's event: the past ends there. */
+  #until = 0;
 
   /** Begins anew with what was before the first event. */
   begin(base: ViewState): void {
     this.head = base;
+    this.#until = 0;
+    this.#waiting.length = 0;
+    this.#keepFrom(base);
+  }
+
+  /** Begins with what all came to; the past has to come by `addPast`. */
+  beginAtHead(head: ViewState): void {
+    this.begin(emptyView);
+    this.head = head;
+    this.#until = head.seq;
+  }
+
+  #keepFrom(base: ViewState): void {
+    this.#kept = base;
+    this.#keptUntil = base.seq;
     this.#events.length = 0;
     this.#checkpoints = [base];
     this.#entries.clear();
+  }
+
+  /** How much of the past is here, from 0 to 1. */
+  get part(): number {
+    if (this.#keptUntil >= this.#until) return 1;
+    const first = this.#checkpoints[0]?.seq ?? 0;
+    return (this.#keptUntil - first) / (this.#until - first);
+  }
+
+  /** The number of the newest event of the past that is here. */
+  get keptUntil(): number {
+    return this.#keptUntil;
   }
 
   add(events: readonly ProtocolEvent[]): void {
     for (const event of events) {
       // A repeated event would be counted twice.
       if (event.seq <= this.head.seq) continue;
+      const isWhole = this.#kept === this.head;
       this.head = reduceView(this.head, event);
-      this.#events.push(event);
-      if (this.#events.length % perCheckpoint === 0) this.#checkpoints.push(this.head);
-      const entry = entryOf(this.head, event);
-      if (entry === undefined) continue;
-      const entries = this.#entries.get(entry.session);
-      if (entries === undefined) this.#entries.set(entry.session, [entry]);
-      else entries.push(entry);
+      if (isWhole) this.#keep(this.head, event);
+      else this.#waiting.push(event);
     }
+  }
+
+  /** More of what was before the head, in order. `base`: what is not in the log any more came to this. */
+  addPast(events: readonly ProtocolEvent[], base: ViewState | undefined): void {
+    if (base !== undefined) this.#keepFrom(base);
+    for (const event of events) {
+      if (event.seq <= this.#keptUntil || event.seq > this.#until) continue;
+      this.#keep(reduceView(this.#kept, event), event);
+    }
+    if (this.part < 1) return;
+    for (const event of this.#waiting.splice(0))
+      if (event.seq > this.#keptUntil) this.#keep(reduceView(this.#kept, event), event);
+    this.head = this.#kept;
+  }
+
+  #keep(view: ViewState, event: ProtocolEvent): void {
+    this.#kept = view;
+    this.#keptUntil = event.seq;
+    this.#events.push(event);
+    if (this.#events.length % perCheckpoint === 0) this.#checkpoints.push(view);
+    const entry = entryOf(view, event);
+    if (entry === undefined) return;
+    const entries = this.#entries.get(entry.session);
+    if (entries === undefined) this.#entries.set(entry.session, [entry]);
+    else entries.push(entry);
   }
 
   entriesOf(session: string): readonly TimelineEntry[] {

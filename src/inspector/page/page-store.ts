@@ -5,6 +5,7 @@ import type { TimelineEntry } from '../timeline.ts';
 import { type SessionView, type ViewState, sessionOf } from '../view-state.ts';
 import { type Connection, connect } from './connect.ts';
 import { History } from './history.ts';
+import { readPast } from './read-past.ts';
 
 /** How the page stands to the process: `lost` tries again by itself, `refused` needs the new address. */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused';
@@ -29,6 +30,8 @@ export class PageStore {
   #position: number | undefined;
   #isScheduled = false;
   #expected = 0;
+  #run = '';
+  #isReading = false;
   #connection: Connection | undefined;
   #views = new WeakMap<TimelineEntry, ViewState>();
 
@@ -39,16 +42,24 @@ export class PageStore {
         if (state === 'live') void this.loadStored();
         this.changed();
       },
-      onHello: ({ isRecording, title, last }) => {
+      onHello: ({ run, isRecording, title, last }) => {
+        this.#run = run;
         this.isRecording = isRecording;
         this.title = title ?? '';
         this.#expected = last;
         this.isLoaded = this.#live.head.seq >= last;
+        void this.#readPast();
         this.changed();
       },
       onBase: (base) => {
         this.#live.begin(base);
         this.#views = new WeakMap();
+        this.#settle();
+      },
+      onHead: (head) => {
+        this.#live.beginAtHead(head);
+        this.#views = new WeakMap();
+        void this.#readPast();
         this.#settle();
       },
       onEvents: (events) => {
@@ -61,6 +72,17 @@ export class PageStore {
   #settle(): void {
     this.isLoaded ||= this.#live.head.seq >= this.#expected;
     this.changed();
+  }
+
+  /** Goes on where it was cut off. */
+  async #readPast(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === undefined || this.#isReading || this.#live.part === 1) return;
+    this.#isReading = true;
+    const run = this.#run;
+    await readPast(this.#live, run, connection, () => this.changed());
+    this.#isReading = false;
+    if (this.#run !== run) await this.#readPast();
   }
 
   subscribe(listener: () => void): () => void {
@@ -77,7 +99,7 @@ export class PageStore {
         this.#isScheduled = false;
         for (const listener of this.#listeners) listener();
       },
-      this.isLoaded ? 16 : 250,
+      this.isLoaded && this.#live.part === 1 ? 16 : 250,
     );
   }
 
@@ -90,6 +112,11 @@ export class PageStore {
   /** Live ones, the newest first. */
   get sessions(): SessionView[] {
     return Object.values(this.#live.head.sessions).toSorted((a, b) => b.startedAt - a.startedAt);
+  }
+
+  /** How much of the past is here, from 0 to 1. */
+  get pastPart(): number {
+    return this.history.part;
   }
 
   get liveView(): ViewState {
@@ -161,6 +188,7 @@ export class PageStore {
   }
 
   step(by: number): void {
+    if (this.pastPart < 1) return;
     this.goTo((this.#position ?? this.entries.length - 1) + by);
   }
 

@@ -12,7 +12,12 @@ export const Scrubber = () => {
   const begin = entries[0]?.at ?? 0;
   return (
     <footer class={`scrubber ${store.isLive ? '' : 'past'}`} aria-label="Time">
-      <button type="button" aria-label="One step back" disabled={at <= 0} onClick={() => store.step(-1)}>
+      <button
+        type="button"
+        aria-label="One step back"
+        disabled={at <= 0 || store.pastPart < 1}
+        onClick={() => store.step(-1)}
+      >
         ‹
       </button>
       <button type="button" aria-label="One step on" disabled={store.isLive} onClick={() => store.step(1)}>
@@ -23,7 +28,7 @@ export const Scrubber = () => {
         min={0}
         max={Math.max(0, last)}
         value={Math.max(0, at)}
-        disabled={last < 1}
+        disabled={last < 1 || store.pastPart < 1}
         aria-label="Moment"
         aria-valuetext={
           entry === undefined ? 'nothing yet' : `${at + 1} of ${last + 1}, ${offset(entry.at - begin)} seconds`

@@ -93,6 +93,11 @@ export const TimelinePanel = () => {
           value={words}
           onInput={(event) => setWords(event.currentTarget.value)}
         />
+        {store.pastPart < 1 ? (
+          <span class="reading" role="status">
+            reading the past: {Math.floor(store.pastPart * 100)} %
+          </span>
+        ) : null}
         <span class="count">{filter === '' ? rows.length : `${rows.length} of ${entries.length}`}</span>
       </div>
       <div

@@ -16,7 +16,9 @@ export const offset = (ms: number): string => {
   return seconds < 3_600 ? rest : `${Math.floor(seconds / 3_600)}:${rest}`;
 };
 
-export const clock = (at: number): string => new Date(at).toLocaleTimeString(undefined, { hour12: false });
+const clockFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+
+export const clock = (at: number): string => clockFormat.format(at);
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 

@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { EventLog } from '../event-log.ts';
 import { encodeView } from '../encode.ts';
+import type { LogHead } from './log-head.ts';
 
 /** ms in which events gather before they are sent. */
 const pace = 16;
 const perMessage = 500;
 const heartbeat = 15_000;
+/** A shorter past is here before anybody has missed it. */
+const longPast = 5_000;
 
 export interface StreamFacts {
   /** What is shown happened earlier: nothing can be decided. */
@@ -23,15 +26,21 @@ const positionIn = (log: EventLog, lastEventId: string | undefined): number | un
 
 /**
  * Sends a log as server-sent events, from where the viewer is: no gap and no repeat. Who is slow reads at his own pace, and gets a
- * new base where the log has moved on; nothing is queued for him.
+ * new base where the log has moved on; nothing is queued for him. With `head` a newcomer to a long log first gets what it came to, and
+ * asks for the past by himself.
  */
 export const streamEvents = (
   log: EventLog,
   response: ServerResponse,
-  { lastEventId, facts }: { lastEventId: string | undefined; facts: StreamFacts },
+  {
+    lastEventId,
+    facts,
+    head,
+  }: { lastEventId: string | undefined; facts: StreamFacts; head?: (() => Promise<LogHead>) | undefined },
 ): (() => void) => {
   let position = positionIn(log, lastEventId);
   let isBlocked = false;
+  let isReading = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const send = (name: string, data: string, id?: string): void => {
@@ -40,8 +49,13 @@ export const streamEvents = (
   };
   const pump = (): void => {
     timer = undefined;
-    while (!isBlocked && !response.destroyed) {
+    while (!isBlocked && !isReading && !response.writableEnded && !response.destroyed) {
       if (position === undefined || position < log.folded) {
+        if (head !== undefined && log.last - log.folded > longPast) {
+          isReading = true;
+          void head().then(sendHead, () => response.destroy());
+          return;
+        }
         position = log.folded;
         send('base', encodeView(log.base()), `${log.run}:${position}`);
         continue;
@@ -51,6 +65,13 @@ export const streamEvents = (
       position += lines.length;
       send('events', `[${lines.join(',')}]`, `${log.run}:${position}`);
     }
+  };
+  const sendHead = ({ view, seq }: LogHead): void => {
+    isReading = false;
+    if (response.writableEnded) return;
+    position = seq;
+    send('head', encodeView(view), `${log.run}:${seq}`);
+    pump();
   };
   const schedule = (): void => {
     timer ??= setTimeout(pump, pace);

@@ -9,6 +9,8 @@ import type { EventLog } from '../event-log.ts';
 import type { HistorySource } from '../history-source.ts';
 import { type StreamFacts, streamEvents } from './event-stream.ts';
 import { type Door, type Refusal, cookieName, isToken, refuseStranger, refuseUnknown } from './guard-request.ts';
+import { createLogHead } from './log-head.ts';
+import { logSlice } from './log-slice.ts';
 import { readPageFiles } from './page-files.ts';
 import { readBody } from './read-body.ts';
 
@@ -67,6 +69,7 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
   const files = await readPageFiles();
   const door: Door = { host, port: 0, token: randomBytes(18).toString('base64url') };
   const streams = new Set<() => void>();
+  const head = createLogHead(log);
 
   const answer = (response: ServerResponse, status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
@@ -78,7 +81,12 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
     answer(response, status, { error: message });
   };
 
-  const get = async (path: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const get = async (
+    path: string,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const file = files.get(path);
     if (file !== undefined) {
       response.writeHead(200, { 'content-type': file.type });
@@ -91,10 +99,19 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
       const lastEventId = request.headers['last-event-id'];
       const stop = streamEvents(log, response, {
         facts,
+        head: query.has('head') ? head : undefined,
         lastEventId: Array.isArray(lastEventId) ? lastEventId[0] : lastEventId,
       });
       streams.add(stop);
       response.on('close', () => streams.delete(stop));
+      return;
+    }
+    if (path === '/log') {
+      const after = Number(query.get('after'));
+      if (query.get('run') !== log.run || !Number.isSafeInteger(after) || after < 0)
+        return refuse(response, { status: 409, message: 'this is another log' });
+      response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+      response.end(logSlice(log, after));
       return;
     }
     if (path === '/stored') return answer(response, 200, { sessions: (await history?.list()) ?? [] });
@@ -135,10 +152,10 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const refusal = refuseStranger(request, door);
     if (refusal !== undefined) return refuse(response, refusal);
-    const [path = '/'] = (request.url ?? '/').split('?');
+    const [path = '/', query] = (request.url ?? '/').split('?');
     const work =
       request.method === 'GET'
-        ? get(path, request, response)
+        ? get(path, new URLSearchParams(query), request, response)
         : request.method === 'POST'
           ? post(path, request, response)
           : Promise.resolve(refuse(response, { status: 405, message: 'GET and POST only' }));

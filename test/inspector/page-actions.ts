@@ -1,0 +1,31 @@
+import type { Page } from 'playwright-core';
+
+export const shownState = '[data-testid=state]';
+
+export const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).first().innerText();
+
+/** Waits until a selector's text holds these words. */
+export const waitForText = async (page: Page, selector: string, words: string): Promise<void> => {
+  await page.waitForFunction(
+    ([at, wanted]) =>
+      [...document.querySelectorAll<HTMLElement>(at ?? '')].some(({ innerText }) => innerText.includes(wanted ?? '')),
+    [selector, words],
+    // Not by frames: drawing sixty of them a second is more work than the page.
+    { timeout: 30_000, polling: 30 },
+  );
+};
+
+/** Presses a button by its words, without the way of the mouse there. */
+export const press = (page: Page, within: string, words: string): Promise<void> =>
+  page.locator(`${within} button`, { hasText: words }).first().dispatchEvent('click');
+
+export const openTab = async (page: Page, name: string): Promise<void> => {
+  await press(page, '.tabs', name);
+  await page.waitForSelector(`[role=tabpanel][aria-label=${name}]`, { state: 'attached' });
+};
+
+/** The states that are lit in the chart, innermost ones last. */
+export const litStates = (page: Page): Promise<string[]> =>
+  page.$$eval('.drawing .active[data-state], .drawing .active > [data-state]', (elements) =>
+    elements.map((element) => element.getAttribute('data-state') ?? ''),
+  );
