@@ -7,6 +7,7 @@ import type { SessionStore } from '../stores/store.ts';
 import { decideCall } from './decide-call.ts';
 import { escapeText } from './escape-text.ts';
 import { integerFlag, jsonFlag, memoryFlag, timeBefore } from './flags.ts';
+import { inspect } from './inspect.ts';
 import { listSessions } from './list-sessions.ts';
 import { openStore } from './open-store.ts';
 import type { Output } from './output.ts';
@@ -133,14 +134,6 @@ const run = async (given: string[], flags: Flags): Promise<Output> => {
   return await runAgent(agent, message, flags.session);
 };
 
-/** It has flags of its own, and runs until it is interrupted. */
-const inspect = async (args: string[]): Promise<number> => {
-  const { inspectCommand } = await import('../inspector/server/inspect-command.ts');
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  return await inspectCommand(args, { signal: interrupted.signal });
-};
-
 const outputOf = async (args: string[]): Promise<{ output: Output; isJson: boolean }> => {
   const { values: flags, positionals } = parse(args);
   const [command, ...given] = positionals;
@@ -165,7 +158,12 @@ const outputOf = async (args: string[]): Promise<{ output: Output; isJson: boole
 /** Carries out one command line; gives the exit status. */
 export const main = async (args: string[]): Promise<number> => {
   try {
-    if (args[0] === 'inspect') return await inspect(args.slice(1));
+    if (args[0] === 'inspect') {
+      const interrupted = new AbortController();
+      process.once('SIGINT', () => interrupted.abort());
+      process.once('SIGTERM', () => interrupted.abort());
+      return await inspect(args.slice(1), { signal: interrupted.signal });
+    }
     const { output, isJson } = await outputOf(args);
     process.stdout.write(`${isJson ? JSON.stringify(output.json) : output.text}\n`);
     return output.exitCode ?? 0;

@@ -3,7 +3,7 @@ import { sqliteStore } from '../stores/sqlite-store.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { UsageError } from './usage-error.ts';
 
-const isPostgres = (place: string): boolean => /^postgres(ql)?:/.test(place);
+export const isPostgres = (place: string): boolean => /^postgres(ql)?:/.test(place);
 
 /** The store of `--store` or AGENTCHART_STORE: the path of an SQLite file, or a PostgreSQL URL. */
 export const openStore = async (

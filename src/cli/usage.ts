@@ -7,7 +7,7 @@ export const usage = `agentchart: agents whose sessions are kept
   agentchart reject <session> [<call>] [--reason text] [--remember tool|input] [--by name]
   agentchart respond <session> <call> --output JSON [--by name]
   agentchart run <module> [<message>] [--session id]
-  agentchart inspect <recording> [--port n] [--print]
+  agentchart inspect [<recording | SQLite file | postgres://…>] [--port n] [--print]
   agentchart export <session> [--at revision]
   agentchart import <file | -> [--as id]
   agentchart delete <session> | --older-than 30d

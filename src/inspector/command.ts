@@ -8,9 +8,11 @@ export type Command = { id: string; session: string } & (
   | { type: 'cancel'; callId: string }
   | { type: 'stop'; reason?: string }
   | { type: 'retry' }
+  /** A copy of the session as it was after the event `seq` of the log `run`, under an id of its own. */
+  | { type: 'fork'; run: string; seq: number }
 );
 
-type Kind = 'text' | 'json';
+type Kind = 'text' | 'json' | 'number';
 type Fields = Record<string, { kind: Kind; isOptional?: boolean }>;
 
 const decision: Fields = { callId: { kind: 'text' }, inputHash: { kind: 'text' } };
@@ -21,13 +23,19 @@ const commands: Record<Command['type'], Fields> = {
   cancel: { callId: { kind: 'text' } },
   stop: { reason: { kind: 'text', isOptional: true } },
   retry: {},
+  fork: { run: { kind: 'text' }, seq: { kind: 'number' } },
 };
 const always: Fields = { id: { kind: 'text' }, session: { kind: 'text' }, type: { kind: 'text' } };
 
 const maxWord = 10_000;
 
-const fits = (value: unknown, kind: Kind): boolean =>
-  kind === 'json' ? isJson(value) : typeof value === 'string' && value !== '' && value.length <= maxWord;
+const fits = (value: unknown, kind: Kind): boolean => {
+  if (kind === 'json') return isJson(value);
+  if (kind === 'number') return Number.isSafeInteger(value) && Number(value) >= 0;
+  return typeof value === 'string' && value !== '' && value.length <= maxWord;
+};
+
+const kinds: Record<Kind, string> = { json: 'a JSON value', text: 'a text', number: 'a whole number' };
 
 /** The command, or what is wrong with it, in words. Unknown types and unknown fields are refused: this list is closed. */
 export const readCommand = (given: unknown): Command | string => {
@@ -41,7 +49,7 @@ export const readCommand = (given: unknown): Command | string => {
   for (const [name, { kind, isOptional }] of Object.entries(fields)) {
     const value = given[name];
     if (value === undefined ? isOptional !== true : !fits(value, kind))
-      return `"${type}" needs ${name}: ${kind === 'json' ? 'a JSON value' : 'a text'}`;
+      return `"${type}" needs ${name}: ${kinds[kind]}`;
   }
   return given as Command;
 };

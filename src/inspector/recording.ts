@@ -70,7 +70,7 @@ export const readRecording = async (lines: AsyncIterable<string> | Iterable<stri
 };
 
 /** A recording as a log that does not grow. */
-export const logOf = ({ hello, base, events }: Recording): EventLog => ({
+export const logOf = ({ hello, base, events }: Omit<Recording, 'unreadable'>): EventLog => ({
   run: hello.run,
   hello,
   last: events.length,

@@ -1,190 +1,159 @@
 import type { AnyActorRef } from 'xstate';
 import { chartOf } from './chart.ts';
-import type { HistorySource, InspectedStore } from './history-source.ts';
+import type { HistorySource, InspectedStore, StoredHistory } from './history-source.ts';
 import type { InspectedAgent } from './inspected-agent.ts';
 import { activeStates, isMachineSnapshot, machineOf } from './machine-notes.ts';
-import { diff } from './patch.ts';
-import type { ProtocolEvent, Told } from './protocol.ts';
-import { edgeFor, seenChart } from './seen-chart.ts';
+import type { ProtocolEvent } from './protocol.ts';
+import { type Teller, createTeller } from './store-teller.ts';
+import { pathOf } from './timeline.ts';
 
-type Step = Awaited<ReturnType<InspectedStore['history']>>[number];
+/** Looks at a session as it was at a revision, by an actor that never starts. */
+export type LookAt = (id: string, revision: number) => Promise<AnyActorRef>;
 
-const maxListed = 200;
-/** Revisions whose contexts are read; of a longer session as many, evenly. Its transitions are all there. */
-const maxRevisions = 200;
+const perPage = 200;
+/** Revisions that are looked at in one go, and the characters that are read for it; of more as many, evenly. All transitions are told. */
+const maxLooks = 200;
+const maxRead = 40_000_000;
+const maxKept = 8;
 
 const parsed = (text: string): unknown => JSON.parse(text) as unknown;
 
-/** What a session was at a revision: its actor, which never starts. undefined where it cannot be read. */
-const actorAt = async (agent: InspectedAgent, id: string, at: number): Promise<AnyActorRef | undefined> => {
-  try {
-    return (await agent.open(id, { at })).actor;
-  } catch {
-    // A revision of an older machine, say: its transitions are still told.
-    return undefined;
-  }
-};
-
-const chosenRevisions = (last: number): Set<number> => {
-  const step = Math.max(1, last / maxRevisions);
+/** So many numbers from `first` to `last`, evenly, the last one among them. */
+const chosenBetween = (first: number, last: number, count: number): Set<number> => {
   const chosen = new Set([last]);
-  for (let revision = 1; revision <= last; revision += step) chosen.add(Math.floor(revision));
+  const step = Math.max(1, (last - first + 1) / count);
+  for (let revision = first; revision <= last; revision += step) chosen.add(Math.floor(revision));
   return chosen;
 };
 
+/** Of a session that came into the store as a document: no step led there. */
+const stateOf = (actor: AnyActorRef | undefined): string => {
+  const snapshot: unknown = actor?.getSnapshot();
+  return isMachineSnapshot(snapshot) ? pathOf(activeStates(snapshot)) : 'idle';
+};
+
+interface Kept {
+  history: StoredHistory & { events: ProtocolEvent[]; revisions: number[] };
+  teller: Teller;
+  agent: InspectedAgent | undefined;
+  createdAt: number;
+  at: number;
+  /** The newest one that was told. */
+  revision: number;
+}
+
+type Summary = NonNullable<Awaited<ReturnType<InspectedStore['read']>>>['summary'];
+
 /**
- * The sessions of a store, with their past, as if they had been recorded. An agent of the same name tells contexts and calls as they
- * were at each revision; without one there are the transitions and the messages. Nothing is opened, claimed or run.
+ * The sessions of a store, with their past, as if they had been recorded. An agent of the same name tells of its tools and limits, and
+ * looks at contexts and calls as they were at each revision; `lookAt` does so where there is no such agent. Without either there are
+ * the transitions and the messages. Nothing is opened, claimed or run.
  */
-export const storeHistory = (store: InspectedStore, agents: readonly InspectedAgent[]): HistorySource => ({
-  list: async () =>
-    (await store.list({ limit: maxListed })).map(({ sessionId, agent, status, pending, updatedAt }) => ({
-      id: sessionId,
-      agent,
-      status,
-      pending,
-      changedAt: updatedAt,
-    })),
-  post: async (id, event) => {
-    await store.post(id, event);
-  },
-  events: async (id) => {
-    const stored = await store.read(id);
-    if (stored === undefined) return undefined;
-    const { summary, messages } = stored;
-    const steps = await store.history(id);
-    const agent = agents.find(({ name }) => name === summary.agent);
+export const storeHistory = (
+  store: InspectedStore,
+  agents: readonly InspectedAgent[] = [],
+  lookAt?: LookAt,
+): HistorySource => {
+  const kept = new Map<string, Kept>();
+  const reading = new Map<string, Promise<StoredHistory | undefined>>();
+
+  const look = async (agent: InspectedAgent | undefined, id: string, at: number): Promise<AnyActorRef | undefined> => {
+    try {
+      return agent === undefined ? await lookAt?.(id, at) : (await agent.open(id, { at })).actor;
+    } catch {
+      // A revision of an older machine, say: its transitions are still told.
+      return undefined;
+    }
+  };
+
+  const begin = async (id: string, { agent: name, createdAt, revision }: Summary): Promise<Kept> => {
+    const agent = agents.find((each) => each.name === name);
+    const machine = agent?.machine ?? machineOf((await look(undefined, id, revision)) ?? ({} as AnyActorRef));
     const events: ProtocolEvent[] = [];
-    const tell = (at: number, told: Told): void => {
-      events.push({ seq: events.length + 1, at, ...told });
+    const revisions: number[] = [];
+    const made: Kept = {
+      history: { run: crypto.randomUUID(), events, revisions },
+      teller: createTeller({
+        session: id,
+        name,
+        agent,
+        chart: machine === undefined ? undefined : chartOf(machine),
+        tell: (at, told) => {
+          events.push({ seq: events.length + 1, at, ...told });
+          revisions.push(made.revision);
+        },
+      }),
+      agent,
+      createdAt,
+      at: createdAt,
+      revision: 0,
     };
-    const teller = createTeller(id, summary.agent, agent, steps, tell);
-    teller.begin(summary.createdAt);
-    const chosen = chosenRevisions(summary.revision);
-    let at = summary.createdAt;
+    return made;
+  };
+
+  /** Tells what came since. */
+  const goOn = async (id: string, of: Kept, messages: readonly string[], last: number): Promise<void> => {
+    const { teller, agent } = of;
+    const steps = await store.history(id, { after: of.revision });
+    if (of.revision === 0) teller.begin(of.createdAt, steps[0]?.from ?? stateOf(await look(agent, id, 1)));
+    const length = messages.reduce((sum, text) => sum + text.length, 1_000);
+    const looks = Math.max(10, Math.min(maxLooks, Math.floor(maxRead / length)));
+    const chosen = chosenBetween(of.revision + 1, last, looks);
     let read = 0;
-    for (let revision = 1; revision <= summary.revision; revision += 1) {
-      for (let step = steps[read]; step !== undefined && step.revision <= revision; step = steps[read]) {
-        at = step.at;
-        teller.step(step);
-        read += 1;
-      }
-      if (agent === undefined || !chosen.has(revision)) continue;
-      const actor = await actorAt(agent, id, revision);
-      if (actor !== undefined) teller.look(at, actor);
+    for (let revision = of.revision + 1; revision <= last; revision += 1) {
+      const from = read;
+      while ((steps[read]?.revision ?? Infinity) <= revision) read += 1;
+      const taken = steps.slice(from, read);
+      of.revision = revision;
+      of.at = taken.at(-1)?.at ?? of.at;
+      teller.steps(taken);
+      if (!chosen.has(revision)) continue;
+      const actor = await look(agent, id, revision);
+      if (actor !== undefined) teller.look(of.at, actor);
+      else if (revision === last) teller.say(of.at, messages.map(parsed));
     }
-    if (agent === undefined) teller.say(at, messages.map(parsed));
-    return events;
-  },
-});
-
-const createTeller = (
-  session: string,
-  name: string,
-  agent: InspectedAgent | undefined,
-  steps: readonly Step[],
-  tell: (at: number, told: Told) => void,
-) => {
-  const chart = agent === undefined ? seenChart('agent', steps) : chartOf(agent.machine);
-  const charts = new Set<string>();
-  const root = `${session}:root`;
-  const contexts = new Map<string, unknown>();
-  let children = new Map<string, string>();
-
-  const tellChart = (key: string, of: () => typeof chart, at: number): void => {
-    if (charts.has(key)) return;
-    charts.add(key);
-    tell(at, { type: 'chart', key, chart: of() });
   };
-  const lookAt = (at: number, key: string, actor: AnyActorRef): void => {
-    const snapshot: unknown = actor.getSnapshot();
-    if (!isMachineSnapshot(snapshot)) return;
-    const patch = diff(contexts.get(key), snapshot.context);
-    contexts.set(key, snapshot.context);
-    if (patch !== undefined) tell(at, { type: 'snapshot', session, actor: key, status: 'active', patch });
-  };
-  const lookAtChild = (at: number, id: string, actor: AnyActorRef): string => {
-    const snapshot: unknown = actor.getSnapshot();
-    const key = `${root}/${id}`;
-    const machine = machineOf(actor);
-    if (machine === undefined || !isMachineSnapshot(snapshot)) return key;
-    const states = activeStates(snapshot);
-    const before = children.get(key);
-    if (before === undefined) {
-      tellChart(machine.id, () => chartOf(machine), at);
-      contexts.set(key, snapshot.context);
-      const src = typeof actor.src === 'string' ? actor.src : machine.id;
-      tell(at, {
-        type: 'actor',
-        session,
-        actor: key,
-        parent: root,
-        id,
-        src,
-        chart: machine.id,
-        states,
-        context: snapshot.context,
-      });
-    } else if (before !== states.join()) {
-      tell(at, { type: 'step', session, actor: key, event: '', states, edges: [] });
+
+  const read = async (id: string): Promise<StoredHistory | undefined> => {
+    const stored = await store.read(id);
+    if (stored === undefined) {
+      kept.delete(id);
+      return undefined;
     }
-    lookAt(at, key, actor);
-    return key;
+    const { summary, messages } = stored;
+    const before = kept.get(id);
+    // A session that was deleted and made again is another one.
+    const isSame = before?.createdAt === summary.createdAt && before.revision <= summary.revision;
+    const of = before !== undefined && isSame ? before : await begin(id, summary);
+    kept.delete(id);
+    kept.set(id, of);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= maxKept) break;
+      kept.delete(oldest);
+    }
+    if (of.revision < summary.revision) await goOn(id, of, messages, summary.revision);
+    return of.history;
   };
 
   return {
-    begin: (at: number): void => {
-      tellChart('agent', () => chart, at);
-      if (agent !== undefined) {
-        const { tools = [], limits } = agent;
-        tell(at, { type: 'agent', agent: { name, chart: 'agent', tools, limits } });
-      }
-      tell(at, { type: 'session', session, root, agent: name });
-      const states = [`${chart.id}.${steps[0]?.from ?? 'idle'}`];
-      contexts.set(root, {});
-      tell(at, {
-        type: 'actor',
-        session,
-        actor: root,
-        parent: null,
-        id: session,
-        src: 'agent',
-        chart: 'agent',
-        states,
-        context: {},
-      });
-    },
-    step: (step: Step): void => {
-      const edge =
-        agent === undefined ? `${chart.id}.${step.from}|${step.event}|${chart.id}.${step.to}` : edgeFor(chart, step);
-      const states = [`${chart.id}.${step.to}`];
-      tell(step.at, {
-        type: 'step',
-        session,
-        actor: root,
-        event: step.event,
-        states,
-        edges: edge === undefined ? [] : [edge],
-      });
-    },
-    /** What the session was then: its context, and its calls as they stood. */
-    look: (at: number, actor: AnyActorRef): void => {
-      const { children: found } = actor.getSnapshot() as { children: Record<string, AnyActorRef> };
-      const now = new Map<string, string>();
-      for (const [id, child] of Object.entries(found)) {
-        const key = lookAtChild(at, id, child);
-        const snapshot: unknown = child.getSnapshot();
-        if (isMachineSnapshot(snapshot)) now.set(key, activeStates(snapshot).join());
-      }
-      const gone = [...children.keys()].filter((key) => !now.has(key));
-      children = now;
-      if (gone.length > 0) tell(at, { type: 'snapshot', session, actor: root, status: 'active', gone });
-      lookAt(at, root, actor);
-    },
-    /** What was said, where nothing more is known. */
-    say: (at: number, messages: readonly unknown[]): void => {
-      const patch = diff(contexts.get(root), { sessionId: session, messages, inbox: [], turn: {} });
-      if (patch !== undefined) tell(at, { type: 'snapshot', session, actor: root, status: 'active', patch });
+    list: async ({ limit = perPage, offset = 0 } = {}) =>
+      (await store.list({ limit, offset })).map(({ sessionId, agent, status, pending, revision, updatedAt }) => ({
+        id: sessionId,
+        agent,
+        status,
+        pending,
+        revision,
+        changedAt: updatedAt,
+      })),
+    history: (id) => {
+      // Two that ask at once are told once.
+      const running = (reading.get(id) ?? Promise.resolve(undefined)).catch(() => undefined).then(() => read(id));
+      reading.set(id, running);
+      const forget = (): void => {
+        if (reading.get(id) === running) reading.delete(id);
+      };
+      running.then(forget, forget);
+      return running;
     },
   };
 };

@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { createAgent, memoryStore } from '../../src/index.ts';
@@ -252,6 +257,35 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     await press(page, '.approval', 'Approve');
     await waitForText(page, '.conversation', 'It is paid.');
     await second.close();
+  });
+
+  test('sessions of a file are followed while another process writes them, decided on, and forked from the slider', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'agentchart-page-'));
+    const path = join(folder, 'sessions.db');
+    const writer = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'store-writer.ts'), path, 'order 7'],
+      { env: { ...process.env, NODE_OPTIONS: '' }, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    try {
+      await once(writer.stderr, 'data');
+      await start({ store: path });
+      await waitForText(page, shownState, 'awaiting-approval');
+      await waitForText(page, '.approval', '"sum": 3');
+      await press(page, '.approval', 'Approve');
+      await waitForText(page, shownState, 'done.answered');
+      await waitForText(page, '.conversation', 'It is done.');
+      await page.locator('.row', { hasText: 'awaiting-approval' }).first().dispatchEvent('click');
+      await waitForText(page, shownState, 'awaiting-approval');
+      await press(page, '.scrubber', 'Fork here');
+      await waitForText(page, '.notice', 'This is a copy of order 7');
+      await page.waitForSelector('.session[aria-current=true]:not(:has-text("order 7"))');
+      expect(await textOf(page, shownState)).toBe('awaiting-approval');
+      expect(await page.locator('[data-approve]:not(:disabled)').count()).toBe(1);
+    } finally {
+      writer.kill();
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   test('64 parallel calls are readable: each has its row, its bar and its words', async () => {

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { assign, createActor, setup, waitFor } from 'xstate';
-import { createAgent, memoryStore, pendingOf } from '../../src/index.ts';
+import { createAgent, exportSession, memoryStore, pendingOf } from '../../src/index.ts';
 import { type Inspector, startInspector } from '../../src/inspector/index.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
+import { sqliteStore } from '../../src/stores/sqlite-store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
 import { ask, command, placeOf, preparePage, readStream } from './http.ts';
@@ -151,7 +152,7 @@ test('after a decision another one is refused', async () => {
   expect(seats).toEqual([]);
 });
 
-test.each(['/events', '/stored', '/stored/trip'])(
+test.each(['/events', '/log', '/stored', '/stored-session?id=trip'])(
   '%s needs the key; the page itself has nothing to hide',
   async (path) => {
     const inspector = await start();
@@ -192,6 +193,57 @@ test('it does not start in production, unless it is told to', async () => {
   vi.stubEnv('NODE_ENV', 'production');
   await expect(startInspector()).rejects.toMatchObject({ code: 'invalid-option' });
   expect((await start({ allowInProduction: true })).url).toContain('http://127.0.0.1:');
+});
+
+test.each<[string, object, string]>([
+  ['an unknown option', { agent: [] }, 'there is no option "agent"; known here: port, host, agents'],
+  ['a port that is none', { port: '8080' }, 'option "port" must be a whole number from 0'],
+  ['an agent that is not in a list', { agents: tripAgent().agent }, 'option "agents" must be an array of agents'],
+  ['something else than agents', { agents: [{ name: 'trip' }] }, 'option "agents" must be an array of agents'],
+  ['something else than a store', { store: {} }, 'option "store" must be a path, or a SessionStore'],
+  ['an empty host', { host: '' }, 'option "host" must be a name or address'],
+  ['a recorder that is none', { recorder: () => undefined }, 'option "recorder" must be what createRecorder() gives'],
+])('%s is refused with words that say how to mend it', async (_, options, words) => {
+  await expect(startInspector(options)).rejects.toMatchObject({
+    code: 'invalid-option',
+    message: expect.stringContaining(`startInspector: ${words}`),
+  });
+});
+
+test('a session that runs here is forked at any moment that its store has', async () => {
+  const store = sqliteStore(':memory:');
+  const recorder = createRecorder();
+  const tools = [toolOf('look', () => 'seen'), toolOf('pay', () => 'paid', { needsApproval: true })];
+  const script = scriptedModel([calls(call('look')), calls(call('pay')), 'Done.']);
+  const agent = createAgent({ name: 'clerk', model: script, tools, store });
+  const inspector = await start({ agents: [agent], store, recorder });
+  const session = await agent.open('here', { inspect: inspector.inspect });
+  await session.send('go');
+  await session.settled();
+  await session.approve(session.pending[0]?.callId ?? '');
+  await session.settled();
+  const { log } = recorder;
+  const seqOf = (state: string, nth: number): number =>
+    log
+      .after(0, Infinity)
+      .filter((event) => event.type === 'step' && event.states.join() === `agent.${state}`)
+      .map(({ seq }) => seq)
+      .at(nth) ?? 0;
+  const fork = async (seq: number) => command(inspector.url, { type: 'fork', session: 'here', run: log.run, seq });
+  for (const [state, nth] of [
+    ['awaiting-approval', 0],
+    ['thinking.asking', 1],
+    ['done.answered', -1],
+  ] as const) {
+    const { session: copy } = JSON.parse((await fork(seqOf(state, nth))).body);
+    const steps = await store.history('here');
+    const at = steps.filter(({ to }) => to === state).at(nth)?.revision;
+    const { messages } = await exportSession(store, 'here', { at: at ?? 0 });
+    expect((await exportSession(store, copy)).messages).toEqual(messages);
+  }
+  await store.delete('here');
+  expect((await fork(seqOf('awaiting-approval', 0))).status).toBe(409);
+  await agent.close();
 });
 
 test('where the port is taken, the next free one serves', async () => {
@@ -246,8 +298,10 @@ test('a session of a store is opened by its agent for a decision; without the ag
   const look = await start({ store });
   const auth = { authorization: `Bearer ${placeOf(look.url).token}` };
   expect((await ask(look.url, '/stored', { headers: auth })).body).toContain('"kept"');
-  expect((await ask(look.url, '/stored/kept', { headers: auth })).body).toContain('awaiting-approval');
-  expect((await command(look.url, decision)).status).toBe(200);
+  expect((await ask(look.url, '/stored-session?id=kept', { headers: auth })).body).toContain('awaiting-approval');
+  expect((await command(look.url, { ...decision, inputHash: 'stale' })).status).toBe(409);
+  const left = await command(look.url, decision);
+  expect([left.status, left.body]).toEqual([200, expect.stringContaining('Left in the store')]);
   expect(await store.inbox('kept')).toHaveLength(1);
   expect(paid).toEqual([]);
 

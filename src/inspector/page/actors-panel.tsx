@@ -65,7 +65,7 @@ export const ActorsPanel = () => {
   const store = useStore();
   const { session } = store;
   const tree = session === undefined ? undefined : actorTree(session);
-  const now = useNow(store.isLive && store.connection === 'live' && tree !== undefined && isWorking(tree));
+  const now = useNow(store.isRunning && tree !== undefined && isWorking(tree));
   return (
     <section class="panel actors" aria-label="Actors">
       <h2>Actors</h2>
@@ -73,7 +73,7 @@ export const ActorsPanel = () => {
         <p class="empty">None yet.</p>
       ) : (
         <ul role="tree" aria-label="Actors of the session">
-          <Branch node={tree} now={store.isLive ? now : store.view.at} level={1} />
+          <Branch node={tree} now={store.isRunning ? now : store.view.at} level={1} />
         </ul>
       )}
     </section>

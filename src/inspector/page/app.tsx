@@ -1,12 +1,14 @@
 /** @jsxImportSource preact */
 import { useEffect, useState } from 'preact/hooks';
 import { agentsOf } from '../actor-tree.ts';
+import { visible } from '../escape-control.ts';
 import { pathOf } from '../timeline.ts';
 import { ActorsPanel } from './actors-panel.tsx';
 import { ApprovalsPanel } from './approvals-panel.tsx';
 import { ChangesPanel } from './changes-panel.tsx';
 import { ChartPanel } from './chart-panel.tsx';
 import { ConversationPanel } from './conversation-panel.tsx';
+import type { Answer } from './connect.ts';
 import { EmptyPage } from './empty-page.tsx';
 import { handleKeys } from './handle-keys.ts';
 import { LimitsPanel } from './limits-panel.tsx';
@@ -41,13 +43,13 @@ const Header = () => {
   const agent = session === undefined ? undefined : (agentsOf(session)[0] ?? session.actors[session.root]);
   const states = agent?.states ?? [];
   const isOpen = session?.actors[session.root]?.status === 'active';
-  const mayAct = store.isLive && connection === 'live' && !store.isRecording && isOpen && session !== undefined;
+  const mayAct = store.canDecide && isOpen && session !== undefined;
   const top = states[0]?.split('.')[1] ?? '';
   const isBusy = ['thinking', 'acting', 'observing', 'awaiting-approval'].includes(top);
   const mayRetry = states.some((state) => /\.done\.(failed|stopped|refused|limited)$/.test(state));
-  const [refusal, setRefusal] = useState<string | undefined>(undefined);
+  const [{ refusal, note }, setAnswer] = useState<Answer>({});
   const ask = (type: 'stop' | 'retry'): void => {
-    if (session !== undefined) void store.command({ type, session: session.id }).then(setRefusal);
+    if (session !== undefined) void store.command({ type, session: session.id }).then(setAnswer);
   };
   const connected = store.isRecording
     ? 'Recording'
@@ -68,13 +70,22 @@ const Header = () => {
           <span class={`pill ${isOpen ? toneOfStates(states) : 'quiet'}`} data-testid="state">
             {pathOf(states)}
           </span>
-          {isOpen ? null : <span class="hint">not open</span>}
+          {store.isStored ? (
+            <span class="hint">from the store</span>
+          ) : isOpen ? null : (
+            <span class="hint">not open</span>
+          )}
         </div>
       )}
       <div class="does">
         {refusal === undefined ? null : (
           <span class="refusal" role="alert">
             {refusal}
+          </span>
+        )}
+        {note === undefined ? null : (
+          <span class="hint" role="status" title={note}>
+            {note}
           </span>
         )}
         {mayAct && isBusy ? (
@@ -119,6 +130,11 @@ export const App = () => {
         <p class="notice quiet" role="status">
           {failures.count} {failures.count === 1 ? 'thing' : 'things'} could not be recorded; the agent was not touched.
           Last: {failures.last?.where}, {failures.last?.message}
+        </p>
+      )}
+      {store.note === undefined ? null : (
+        <p class="notice quiet" role="status">
+          {visible(store.note)}
         </p>
       )}
       {store.isLive ? null : (

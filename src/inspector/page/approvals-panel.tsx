@@ -4,6 +4,7 @@ import type { JsonValue } from '../../messages/json.ts';
 import { type Approval, approvalsOf } from '../approvals.ts';
 import { visible } from '../escape-control.ts';
 import { checkText } from './check-text.ts';
+import type { Answer } from './connect.ts';
 import { JsonText } from './json-text.tsx';
 import { useNow, useStore } from './use-store.ts';
 import { duration } from './words.ts';
@@ -30,22 +31,25 @@ const Card = ({ approval, isFirst }: { approval: Approval; isFirst: boolean }) =
     approval;
   const [mode, setMode] = useState<Mode>('look');
   const [draft, setDraft] = useState('');
-  const [refusal, setRefusal] = useState<string | undefined>(undefined);
+  const [answer, setAnswer] = useState<Answer>({});
   const [isSending, setSending] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const now = useNow(expiresAt !== undefined, 1_000);
-  const canDecide = store.isLive && store.connection === 'live' && !store.isRecording;
+  const { canDecide } = store;
   const checked = mode === 'edit' ? checkText(draft, inputSchema) : undefined;
   useEffect(() => field.current?.focus(), [mode]);
   const begin = (next: Mode): void => {
-    setRefusal(undefined);
+    setAnswer({});
     setDraft(next === 'edit' ? JSON.stringify(input, undefined, 2) : '');
     setMode(next);
   };
-  const give = async (work: Promise<string | undefined>): Promise<void> => {
+  const give = async (work: Promise<Answer>): Promise<void> => {
     setSending(true);
-    setRefusal(await work);
-    setSending(false);
+    const given = await work;
+    setAnswer(given);
+    // What was left for somebody else is not given twice.
+    setSending(given.note !== undefined);
+    if (given.note !== undefined) setMode('look');
   };
   const decision = { session, callId, inputHash };
   const approve = (): void => {
@@ -164,7 +168,12 @@ const Card = ({ approval, isFirst }: { approval: Approval; isFirst: boolean }) =
           </div>
         </form>
       )}
-      {refusal === undefined ? null : <Problems of={[refusal]} />}
+      {answer.refusal === undefined ? null : <Problems of={[answer.refusal]} />}
+      {answer.note === undefined ? null : (
+        <p class="hint" role="status">
+          {answer.note}
+        </p>
+      )}
     </article>
   );
 };

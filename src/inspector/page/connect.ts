@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../messages/json.ts';
+import type { ListedSession } from '../history-source.ts';
 import type { Hello, ProtocolEvent } from '../protocol.ts';
 import type { ViewState } from '../view-state.ts';
 import type { ConnectionState } from './page-store.ts';
@@ -12,6 +12,19 @@ export interface Greeting extends Hello {
   last: number;
 }
 
+/** The sessions of a store, the newest first; `error`: why they cannot be read. */
+export interface StoreNews {
+  sessions: ListedSession[];
+  error?: string;
+}
+
+/** What became of a command: `refusal` in words, or what there is to know. */
+export interface Answer {
+  refusal?: string;
+  note?: string;
+  session?: string;
+}
+
 export interface ConnectHandlers {
   onState(state: ConnectionState): void;
   onHello(hello: Greeting): void;
@@ -20,28 +33,25 @@ export interface ConnectHandlers {
   /** What everything so far came to, in place of a long past. */
   onHead(view: ViewState): void;
   onEvents(events: ProtocolEvent[]): void;
+  onStored(news: StoreNews): void;
 }
 
 export interface Connection {
   get(path: string): Promise<unknown>;
-  /** What was refused, in words. */
-  post(path: string, body: object): Promise<string | undefined>;
+  post(path: string, body: object): Promise<Answer>;
 }
 
-const post = async (path: string, body: object): Promise<string | undefined> => {
+const post = async (path: string, body: object): Promise<Answer> => {
   try {
     const response = await fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    if (response.ok) return undefined;
-    const answer: unknown = await response.json();
-    return isPlainObject(answer) && typeof answer['error'] === 'string'
-      ? answer['error']
-      : `refused (${response.status})`;
+    const answer = (await response.json()) as Answer & { error?: string };
+    return response.ok ? answer : { refusal: answer.error ?? `refused (${response.status})` };
   } catch {
-    return 'The process does not answer.';
+    return { refusal: 'The process does not answer.' };
   }
 };
 
@@ -54,7 +64,7 @@ const signIn = async (): Promise<void> => {
 };
 
 /** Reads the process' events for as long as the page is open. A connection that broke goes on where it was. */
-export const connect = ({ onState, onHello, onBase, onHead, onEvents }: ConnectHandlers): Connection => {
+export const connect = ({ onState, onHello, onBase, onHead, onEvents, onStored }: ConnectHandlers): Connection => {
   let source: EventSource | undefined;
 
   const open = async (): Promise<void> => {
@@ -72,6 +82,7 @@ export const connect = ({ onState, onHello, onBase, onHead, onEvents }: ConnectH
     hear('base', onBase);
     hear('head', onHead);
     hear('events', onEvents);
+    hear('stored', onStored);
     stream.addEventListener('error', () => onState(stream.readyState === EventSource.CLOSED ? 'refused' : 'lost'));
   };
   addEventListener('hashchange', () => {

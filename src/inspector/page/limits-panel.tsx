@@ -38,7 +38,7 @@ export const LimitsPanel = () => {
   const store = useStore();
   const { session, view } = store;
   const agent = session === undefined ? undefined : agentsOf(session)[0];
-  const isBusy = agent?.endedAt === undefined && store.isLive && store.connection === 'live';
+  const isBusy = agent?.endedAt === undefined && store.isRunning;
   const now = useNow(isBusy && agent !== undefined, 500);
   if (agent === undefined) return null;
   const usage = usageOf(agent);

@@ -1,11 +1,11 @@
 import type { Command } from '../command.ts';
 import type { ListedSession } from '../history-source.ts';
-import type { ProtocolEvent } from '../protocol.ts';
 import type { TimelineEntry } from '../timeline.ts';
 import { type SessionView, type ViewState, sessionOf } from '../view-state.ts';
-import { type Connection, connect } from './connect.ts';
+import { type Answer, type Connection, type StoreNews, connect } from './connect.ts';
 import { History } from './history.ts';
 import { readPast } from './read-past.ts';
+import { type StoredPast, readStored } from './read-stored.ts';
 
 /** How the page stands to the process: `lost` tries again by itself, `refused` needs the new address. */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused';
@@ -20,12 +20,19 @@ export class PageStore {
   /** False until what happened before is here. */
   isLoaded = false;
   stored: readonly ListedSession[] = [];
+  /** Why the store cannot be read. */
+  storeError: string | undefined;
+  /** What the person has to know of what was done last. */
+  note: string | undefined;
   actor: string | undefined;
   state: string | undefined;
   readonly #live = new History();
-  readonly #past = new Map<string, History>();
+  readonly #past = new Map<string, StoredPast>();
+  readonly #loading = new Set<string>();
   readonly #listeners = new Set<() => void>();
   #session: string | undefined;
+  /** Of a store: shown until somebody chooses. */
+  #offered: string | undefined;
   /** Index among the session's entries; undefined follows what happens. */
   #position: number | undefined;
   #isScheduled = false;
@@ -39,7 +46,6 @@ export class PageStore {
     this.#connection = connect({
       onState: (state) => {
         this.connection = state;
-        if (state === 'live') void this.loadStored();
         this.changed();
       },
       onHello: ({ run, isRecording, title, last }) => {
@@ -66,6 +72,7 @@ export class PageStore {
         this.#live.add(events);
         this.#settle();
       },
+      onStored: (news) => this.#hearStored(news),
     });
   }
 
@@ -105,8 +112,27 @@ export class PageStore {
 
   get history(): History {
     const { sessionId } = this;
-    if (sessionId === undefined || sessionOf(this.#live.head, sessionId) !== undefined) return this.#live;
-    return this.#past.get(sessionId) ?? this.#live;
+    return (this.isStored && sessionId !== undefined ? this.#past.get(sessionId)?.history : undefined) ?? this.#live;
+  }
+
+  /** The session that is shown comes from a store: it runs elsewhere, if at all. */
+  get isStored(): boolean {
+    const { sessionId } = this;
+    return sessionId !== undefined && sessionOf(this.#live.head, sessionId) === undefined;
+  }
+
+  /** What is shown goes on while one looks at it. */
+  get isRunning(): boolean {
+    return this.isLive && this.connection === 'live' && !this.isRecording && !this.isStored;
+  }
+
+  get canDecide(): boolean {
+    return this.isLive && this.connection === 'live' && !this.isRecording;
+  }
+
+  get canFork(): boolean {
+    const isKept = this.stored.some(({ id }) => id === this.sessionId);
+    return isKept && this.connection === 'live' && this.pastPart === 1 && this.entries.length > 0;
   }
 
   /** Live ones, the newest first. */
@@ -124,7 +150,7 @@ export class PageStore {
   }
 
   get sessionId(): string | undefined {
-    return this.#session ?? this.sessions[0]?.id;
+    return this.#session ?? this.sessions[0]?.id ?? this.#offered;
   }
 
   get entries(): readonly TimelineEntry[] {
@@ -166,8 +192,8 @@ export class PageStore {
     this.#position = undefined;
     this.actor = undefined;
     this.state = undefined;
-    const isLive = sessionOf(this.#live.head, session) !== undefined;
-    if (!isLive && !this.#past.has(session)) void this.#loadPast(session);
+    this.note = undefined;
+    if (this.isStored) void this.#loadPast(session);
     this.changed();
   }
 
@@ -192,24 +218,56 @@ export class PageStore {
     this.goTo((this.#position ?? this.entries.length - 1) + by);
   }
 
-  async loadStored(): Promise<void> {
-    const found = (await this.#connection?.get('/stored')) as { sessions: ListedSession[] } | undefined;
-    this.stored = found?.sessions ?? [];
+  #hearStored({ sessions, error }: StoreNews): void {
+    const known = new Set(sessions.map(({ id }) => id));
+    // Those that were asked for beyond the newest stay in the list.
+    this.stored = [...sessions, ...this.stored.slice(sessions.length).filter(({ id }) => !known.has(id))];
+    this.storeError = error;
+    this.#offered ??= (sessions.find(({ pending }) => pending > 0) ?? sessions[0])?.id;
+    const { sessionId } = this;
+    const shown = sessions.find(({ id }) => id === sessionId);
+    if (shown !== undefined && this.isStored && this.#past.get(shown.id)?.revision !== shown.revision)
+      void this.#loadPast(shown.id);
+    this.changed();
+  }
+
+  /** Lists sessions that changed before those that are listed. */
+  async loadOlder(): Promise<void> {
+    const found = (await this.#connection?.get(`/stored?offset=${this.stored.length}`)) as StoreNews | undefined;
+    const known = new Set(this.stored.map(({ id }) => id));
+    this.stored = [...this.stored, ...(found?.sessions ?? []).filter(({ id }) => !known.has(id))];
     this.changed();
   }
 
   async #loadPast(session: string): Promise<void> {
-    const events = await this.#connection?.get(`/stored/${encodeURIComponent(session)}`);
-    if (!Array.isArray(events)) return;
-    const history = new History();
-    history.add(events as ProtocolEvent[]);
-    this.#past.set(session, history);
+    const connection = this.#connection;
+    if (connection === undefined || this.#loading.has(session)) return;
+    this.#loading.add(session);
+    const revision = this.stored.find(({ id }) => id === session)?.revision;
+    const past = await readStored(session, this.#past.get(session), connection);
+    this.#loading.delete(session);
+    if (past !== undefined) this.#past.set(session, { ...past, revision });
+    const now = this.stored.find(({ id }) => id === session)?.revision;
+    if (past !== undefined && now !== revision) await this.#loadPast(session);
     this.changed();
   }
 
-  /** What was refused, in words; undefined when it was taken. */
-  async command(body: CommandBody): Promise<string | undefined> {
-    if (!this.isLive) return 'This is the past: go back to now to decide.';
-    return this.#connection?.post('/commands', { ...body, id: crypto.randomUUID() });
+  async command(body: CommandBody): Promise<Answer> {
+    if (!this.isLive && body.type !== 'fork') return { refusal: 'This is the past: go back to now to decide.' };
+    const answer = await this.#connection?.post('/commands', { ...body, id: crypto.randomUUID() });
+    return answer ?? { refusal: 'The process does not answer.' };
+  }
+
+  /** Makes a session of what this one was at the moment that is shown, and goes there. */
+  async fork(): Promise<void> {
+    const { sessionId: session, view } = this;
+    if (session === undefined) return;
+    const run = this.isStored ? (this.#past.get(session)?.run ?? '') : this.#run;
+    const { refusal, session: made } = await this.command({ type: 'fork', session, run, seq: view.seq });
+    if (made !== undefined) this.select(made);
+    this.note =
+      refusal ??
+      `This is a copy of ${session} as it was then. Nothing of it runs until an agent opens it; what tools did outside is not undone.`;
+    this.changed();
   }
 }

@@ -30,11 +30,11 @@ export const RoundPanel = () => {
     Object.values(session.actors).some(
       ({ parent, endedAt, chart }) => parent === agent.key && endedAt === undefined && chart !== null,
     );
-  const now = useNow(isOpen && store.isLive && store.connection === 'live', 100);
+  const now = useNow(isOpen && store.isRunning, 100);
   const fall =
     session === undefined || agent === undefined
       ? undefined
-      : waterfallOf(session, agent, store.isLive && isOpen ? now : store.view.at);
+      : waterfallOf(session, agent, store.isRunning && isOpen ? now : store.view.at);
   if (fall === undefined) return <p class="empty">No tool was called in this round.</p>;
   const span = Math.max(1, fall.to - fall.from);
   const percent = (ms: number): string => `${(ms / span) * 100}%`;

@@ -40,6 +40,15 @@ export const Scrubber = () => {
         <span class="offset">{entry === undefined ? '' : `+${offset(entry.at - begin)} s`}</span>
         <time>{entry === undefined ? '' : clock(entry.at)}</time>
       </span>
+      {store.canFork ? (
+        <button
+          type="button"
+          title="Makes a new session of all up to this moment. What tools did outside is not undone."
+          onClick={() => void store.fork()}
+        >
+          Fork here
+        </button>
+      ) : null}
       <button
         type="button"
         class={store.isLive ? 'now' : 'primary'}

@@ -1,10 +1,14 @@
 /** @jsxImportSource preact */
 import { agentsOf } from '../actor-tree.ts';
 import { approvalsOf } from '../approvals.ts';
+import { visible } from '../escape-control.ts';
 import { pathOf } from '../timeline.ts';
 import type { SessionView } from '../view-state.ts';
 import { useStore } from './use-store.ts';
 import { clock, toneOfStates } from './words.ts';
+
+/** As many as the server lists at once. */
+const perPage = 200;
 
 const statesOf = (session: SessionView): readonly string[] =>
   (agentsOf(session)[0] ?? session.actors[session.root])?.states ?? [];
@@ -88,6 +92,16 @@ export const SessionsPanel = () => {
           />
         ))}
       </ul>
+      {store.storeError === undefined ? null : (
+        <p class="problems" role="alert">
+          The store cannot be read: {visible(store.storeError)}
+        </p>
+      )}
+      {stored.length > 0 && store.stored.length % perPage === 0 ? (
+        <button type="button" class="link" onClick={() => void store.loadOlder()}>
+          Show older ones
+        </button>
+      ) : null}
     </section>
   );
 };

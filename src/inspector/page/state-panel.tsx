@@ -7,7 +7,7 @@ import { duration } from './words.ts';
 export const StatePanel = () => {
   const store = useStore();
   const { session, view, state, entries } = store;
-  const isNow = store.isLive && store.connection === 'live' && !store.isRecording;
+  const isNow = store.isRunning;
   const now = useNow(isNow, 1_000);
   const actor =
     session?.actors[store.actor ?? ''] ??

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { EventLog } from '../event-log.ts';
 import { encodeView } from '../encode.ts';
 import type { LogHead } from './log-head.ts';
+import type { StoreWatch } from './store-watch.ts';
 
 /** ms in which events gather before they are sent. */
 const pace = 16;
@@ -36,7 +37,14 @@ export const streamEvents = (
     lastEventId,
     facts,
     head,
-  }: { lastEventId: string | undefined; facts: StreamFacts; head?: (() => Promise<LogHead>) | undefined },
+    stored,
+  }: {
+    lastEventId: string | undefined;
+    facts: StreamFacts;
+    head?: (() => Promise<LogHead>) | undefined;
+    /** The sessions of a store, told beside the log. */
+    stored?: StoreWatch | undefined;
+  },
 ): (() => void) => {
   let position = positionIn(log, lastEventId);
   let isBlocked = false;
@@ -81,6 +89,7 @@ export const streamEvents = (
   send('hello', JSON.stringify({ ...log.hello, ...facts, position: position ?? null, last: log.last }));
   pump();
   const unsubscribe = log.subscribe(schedule);
+  const unwatch = stored?.subscribe((news) => send('stored', JSON.stringify(news)));
   const beat = setInterval(() => response.write(': \n\n'), heartbeat);
   beat.unref();
   response.on('drain', () => {
@@ -89,6 +98,7 @@ export const streamEvents = (
   });
   const stop = (): void => {
     unsubscribe();
+    unwatch?.();
     clearInterval(beat);
     clearTimeout(timer);
     response.end();

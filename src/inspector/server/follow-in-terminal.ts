@@ -6,8 +6,8 @@ import type { InspectedAgent } from '../inspected-agent.ts';
 import type { Recorder } from '../recorder.ts';
 import { type ViewState, reduceView } from '../view-state.ts';
 import { escapeControl, lineOfJson } from '../escape-control.ts';
-import type { Refusal } from './guard-request.ts';
-import { createCommands } from './run-command.ts';
+import { type Refusal, isRefusal } from './guard-request.ts';
+import { type Done, createCommands } from './run-command.ts';
 import { type Paint, createPaint, linesOf, treeLines } from './terminal-lines.ts';
 
 export interface TerminalOptions {
@@ -98,8 +98,8 @@ export const followInTerminal = (
     );
     if (input.isTTY !== true || agents.length === 0) return;
     drawn = 0;
-    const refusal = await askAt({ input, output, signal: leaving.signal }, approval, run);
-    if (refusal !== undefined) output.write(`${paint('red', escapeControl(refusal.message))}\n`);
+    const answer = await askAt({ input, output, signal: leaving.signal }, approval, run);
+    if (answer !== undefined && isRefusal(answer)) output.write(`${paint('red', escapeControl(answer.message))}\n`);
   };
 
   const stop = follow(recorder.log, print, paint, show);
@@ -119,8 +119,8 @@ interface Keyboard {
 const askAt = async (
   { input, output, signal }: Keyboard,
   { session, callId, inputHash }: Approval,
-  run: (command: Command) => Promise<Refusal | undefined>,
-): Promise<Refusal | undefined> => {
+  run: (command: Command) => Promise<Refusal | Done>,
+): Promise<Refusal | Done | undefined> => {
   const terminal = createInterface({ input, output });
   const ended = new AbortController();
   terminal.once('close', () => ended.abort());

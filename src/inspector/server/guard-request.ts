@@ -8,6 +8,8 @@ export interface Refusal {
   message: string;
 }
 
+export const isRefusal = (answer: object): answer is Refusal => 'status' in answer;
+
 export interface Door {
   host: string;
   port: number;

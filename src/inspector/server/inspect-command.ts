@@ -1,10 +1,17 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { AgentError } from '../../errors.ts';
+import { lookInto } from '../../sessions/look-into.ts';
+import type { SessionStore } from '../../stores/store.ts';
+import { escapeControl } from '../escape-control.ts';
+import { protocolVersion } from '../protocol.ts';
 import { logOf } from '../recording.ts';
+import { storeHistory } from '../store-history.ts';
+import { emptyView } from '../view-state.ts';
 import { printLog } from './follow-in-terminal.ts';
 import { openRecording } from './recording-file.ts';
 import { serve } from './serve.ts';
+import { startInspector } from './start-inspector.ts';
 
 export const inspectUsage = `agentchart inspect FILE   show a recording
   --port NUMBER           of the page; default: any free one
@@ -55,9 +62,58 @@ export const inspectCommand = async (
     return 0;
   }
   const { url, close } = await serve({ host: '127.0.0.1', port, log, facts: { isRecording: true, title: path } });
-  output.write(`${url}\n`);
-  if (signal !== undefined && !signal.aborted) await once(signal, 'abort');
-  if (signal === undefined) await new Promise(() => undefined);
+  await stay(url, output, signal);
   await close();
   return 0;
+};
+
+const stay = async (url: string, output: NodeJS.WritableStream, signal: AbortSignal | undefined): Promise<void> => {
+  output.write(`${url}\n`);
+  if (signal?.aborted === true) return;
+  if (signal === undefined) await new Promise(() => undefined);
+  else await once(signal, 'abort');
+};
+
+export interface InspectStoreOptions {
+  port: number;
+  /** As lines, without a page. */
+  isPrinted: boolean;
+  output: NodeJS.WritableStream;
+  signal: AbortSignal;
+}
+
+const perList = 200;
+
+const printStore = async (store: SessionStore, output: NodeJS.WritableStream): Promise<void> => {
+  const { list, history } = storeHistory(store, [], lookInto(store));
+  for (let offset = 0; ; offset += perList) {
+    const sessions = await list({ limit: perList, offset });
+    for (const { id, agent, status } of sessions) {
+      const found = await history(id);
+      output.write(`${escapeControl(id)} (${escapeControl(agent)}, ${status})\n`);
+      printLog(
+        logOf({
+          hello: { type: 'hello', version: protocolVersion, run: '', at: 0 },
+          base: emptyView,
+          events: [...(found?.events ?? [])],
+        }),
+        output,
+      );
+    }
+    if (sessions.length < perList) return;
+  }
+};
+
+/**
+ * The sessions of a store, whoever has them open: a page until the signal aborts, or lines. Decisions of the page are left in the store;
+ * nothing runs here.
+ */
+export const inspectStore = async (
+  store: SessionStore,
+  { port, isPrinted, output, signal }: InspectStoreOptions,
+): Promise<void> => {
+  if (isPrinted) return printStore(store, output);
+  const { url, close } = await startInspector({ store, port, allowInProduction: true });
+  await stay(url, output, signal);
+  await close();
 };

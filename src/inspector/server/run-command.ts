@@ -8,14 +8,31 @@ import type { InspectedAgent, InspectedSession } from '../inspected-agent.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Refusal } from './guard-request.ts';
 
+/** What became of a command that was taken. */
+export interface Done {
+  /** What else the person has to know. */
+  note?: string;
+  /** The session that a fork made. */
+  session?: string;
+}
+
+/** The sessions of a store, for those that are not open here. */
+export interface StoredSessions {
+  /** The name of a session's agent; undefined where there is no such session. */
+  agentOf(session: string): Promise<string | undefined>;
+  /** Leaves an event for whoever has the session open, or opens it next. */
+  leave(session: string, event: OutsideEvent): Promise<void>;
+  /** The id of the copy. */
+  fork(command: Extract<Command, { type: 'fork' }>): Promise<string>;
+}
+
 interface Options {
   recorder: Recorder;
   agents: readonly InspectedAgent[];
-  /** The agent's name of a session that is in a store; undefined where nobody knows the session. */
-  agentOf?: ((session: string) => string | undefined) | undefined;
-  /** Leaves an event for a session that is not open here. */
-  post?: ((session: string, event: OutsideEvent) => Promise<void>) | undefined;
+  stored?: StoredSessions | undefined;
 }
+
+type SessionCommand = Exclude<Command, { type: 'fork' }>;
 
 /** Who is named in the decisions that come from here. */
 const by = 'inspector';
@@ -25,26 +42,27 @@ const statuses: Partial<Record<string, number>> = {
   'invalid-input': 422,
   'not-authorized': 403,
   'unknown-call': 404,
+  'unknown-session': 404,
 };
 
 /** Runs commands, each once. Resolves when the session took it; undefined means it did. */
-export const createCommands = ({ recorder, agents, agentOf, post }: Options) => {
+export const createCommands = ({ recorder, agents, stored }: Options) => {
   const done = new Set<string>();
 
-  const sessionFor = async (command: Command): Promise<InspectedSession | AnyActorRef | Refusal | undefined> => {
+  const left: Done = {
+    note: 'Left in the store: the process that has the session takes it up, or the next one that opens it.',
+  };
+
+  const sessionFor = async (command: SessionCommand): Promise<InspectedSession | AnyActorRef | Refusal | Done> => {
     const id = command.session;
     const root = recorder.rootOf(id);
     if (root === undefined) {
-      const name = agentOf?.(id);
-      const agent = agents.find((each) => each.name === name);
+      const name = await stored?.agentOf(id);
       if (name === undefined) return { status: 404, message: 'there is no such session' };
-      if (agent === undefined && post !== undefined) {
-        await post(id, eventOf(command));
-        return undefined;
-      }
-      if (agent === undefined)
-        return { status: 409, message: `the session is not open here: give its agent "${name}" to startInspector` };
-      return agent.open(id, { inspect: recorder.inspect });
+      const agent = agents.find((each) => each.name === name);
+      if (agent !== undefined) return agent.open(id, { inspect: recorder.inspect });
+      await stored?.leave(id, eventOf(command));
+      return left;
     }
     // An actor that nobody made a session of hears events; a session has rules of its own about who decides.
     if (ownHostOf(root) === undefined) return root;
@@ -55,7 +73,19 @@ export const createCommands = ({ recorder, agents, agentOf, post }: Options) => 
     return session.actor === root ? session : { status: 409, message: 'the session was opened by another agent' };
   };
 
-  return async (command: Command): Promise<Refusal | undefined> => {
+  const carryOut = async (command: Command): Promise<Refusal | Done> => {
+    if (command.type === 'fork') {
+      if (stored === undefined) return { status: 409, message: 'only a session of a store can be forked here' };
+      return { session: await stored.fork(command) };
+    }
+    const found = await sessionFor(command);
+    if ('approve' in found) await askSession(found, command);
+    else if ('send' in found) return tellActor(found, command) ?? {};
+    else return found;
+    return {};
+  };
+
+  return async (command: Command): Promise<Refusal | Done> => {
     if (done.has(command.id)) return { status: 409, message: 'this command was given before' };
     done.add(command.id);
     for (const id of done) {
@@ -63,12 +93,7 @@ export const createCommands = ({ recorder, agents, agentOf, post }: Options) => 
       done.delete(id);
     }
     try {
-      const found = await sessionFor(command);
-      if (found === undefined) return undefined;
-      if ('status' in found && 'message' in found) return found as Refusal;
-      if ('approve' in found) await askSession(found, command);
-      else return tellActor(found as AnyActorRef, command);
-      return undefined;
+      return await carryOut(command);
     } catch (error) {
       if (!(error instanceof AgentError)) return { status: 500, message: errorData(error).message };
       return { status: statuses[error.code] ?? 409, message: error.message };
@@ -76,7 +101,7 @@ export const createCommands = ({ recorder, agents, agentOf, post }: Options) => 
   };
 };
 
-const askSession = (session: InspectedSession, command: Command): Promise<void> => {
+const askSession = (session: InspectedSession, command: SessionCommand): Promise<void> => {
   switch (command.type) {
     case 'approve': {
       const { callId, inputHash, input } = command;
@@ -118,7 +143,7 @@ const agentIn = (
   return undefined;
 };
 
-const tellActor = (root: AnyActorRef, command: Command): Refusal | undefined => {
+const tellActor = (root: AnyActorRef, command: SessionCommand): Refusal | undefined => {
   const callId = 'inputHash' in command ? command.callId : undefined;
   const found = agentIn(root, callId);
   if (found === undefined) return { status: 404, message: 'no agent here waits for this' };
@@ -133,7 +158,7 @@ const tellActor = (root: AnyActorRef, command: Command): Refusal | undefined => 
   return undefined;
 };
 
-const eventOf = (command: Command): OutsideEvent => {
+const eventOf = (command: SessionCommand): OutsideEvent => {
   switch (command.type) {
     case 'approve': {
       const { callId, inputHash, input } = command;

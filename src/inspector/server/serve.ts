@@ -4,15 +4,25 @@ import { isIPv6 } from 'node:net';
 import { AgentError, errorData } from '../../errors.ts';
 import { isPlainObject } from '../../messages/json.ts';
 import { type Command, readCommand } from '../command.ts';
-import { encodeEvent } from '../encode.ts';
 import type { EventLog } from '../event-log.ts';
 import type { HistorySource } from '../history-source.ts';
+import { packEvents } from '../packed-events.ts';
 import { type StreamFacts, streamEvents } from './event-stream.ts';
-import { type Door, type Refusal, cookieName, isToken, refuseStranger, refuseUnknown } from './guard-request.ts';
+import {
+  type Door,
+  type Refusal,
+  cookieName,
+  isToken,
+  isRefusal,
+  refuseStranger,
+  refuseUnknown,
+} from './guard-request.ts';
 import { createLogHead } from './log-head.ts';
 import { logSlice } from './log-slice.ts';
 import { readPageFiles } from './page-files.ts';
 import { readBody } from './read-body.ts';
+import type { Done } from './run-command.ts';
+import { watchStore } from './store-watch.ts';
 
 export interface ServeOptions {
   host: string;
@@ -21,7 +31,7 @@ export interface ServeOptions {
   facts: StreamFacts;
   history?: HistorySource | undefined;
   /** Absent: nothing can be decided here. */
-  run?: ((command: Command) => Promise<Refusal | undefined>) | undefined;
+  run?: ((command: Command) => Promise<Refusal | Done>) | undefined;
 }
 
 export interface Served {
@@ -70,6 +80,7 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
   const door: Door = { host, port: 0, token: randomBytes(18).toString('base64url') };
   const streams = new Set<() => void>();
   const head = createLogHead(log);
+  const stored = history === undefined ? undefined : watchStore(history);
 
   const answer = (response: ServerResponse, status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
@@ -100,6 +111,7 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
       const stop = streamEvents(log, response, {
         facts,
         head: query.has('head') ? head : undefined,
+        stored,
         lastEventId: Array.isArray(lastEventId) ? lastEventId[0] : lastEventId,
       });
       streams.add(stop);
@@ -114,12 +126,19 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
       response.end(logSlice(log, after));
       return;
     }
-    if (path === '/stored') return answer(response, 200, { sessions: (await history?.list()) ?? [] });
-    if (path.startsWith('/stored/')) {
-      const events = await history?.events(decodeURIComponent(path.slice('/stored/'.length)));
-      if (events === undefined) return refuse(response, { status: 404, message: 'there is no such session' });
+    if (path === '/stored') {
+      const offset = Number(query.get('offset') ?? 0);
+      if (!Number.isSafeInteger(offset) || offset < 0)
+        return refuse(response, { status: 400, message: 'offset must be a whole number' });
+      return answer(response, 200, { sessions: (await history?.list({ offset })) ?? [] });
+    }
+    if (path === '/stored-session') {
+      const found = await history?.history(query.get('id') ?? '');
+      if (found === undefined) return refuse(response, { status: 404, message: 'there is no such session' });
+      const asked = query.get('run') === found.run ? Number(query.get('after')) : 0;
+      const after = Number.isSafeInteger(asked) ? Math.max(0, asked) : 0;
       response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
-      response.end(`[${events.map(encodeEvent).join(',')}]`);
+      response.end(`{"run":"${found.run}","packed":${packEvents(after, found.events.slice(after))}}`);
       return;
     }
     refuse(response, { status: 404, message: 'there is nothing here' });
@@ -143,9 +162,9 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
     if (run === undefined) return refuse(response, { status: 409, message: 'a recording takes no decisions' });
     const command = readCommand(body);
     if (typeof command === 'string') return refuse(response, { status: 400, message: command });
-    const refusal = await run(command);
-    if (refusal === undefined) answer(response, 200, {});
-    else refuse(response, refusal);
+    const done = await run(command);
+    if (isRefusal(done)) refuse(response, done);
+    else answer(response, 200, done);
   };
 
   const server = createServer((request, response) => {

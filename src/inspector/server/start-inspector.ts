@@ -1,13 +1,17 @@
+import { existsSync, statSync } from 'node:fs';
 import type { InspectionEvent } from 'xstate';
 import { AgentError } from '../../errors.ts';
-import type { HistorySource, InspectedStore } from '../history-source.ts';
+import { lookInto } from '../../sessions/look-into.ts';
+import type { SessionStore } from '../../stores/store.ts';
+import { storeAt } from '../../stores/store-at.ts';
 import type { InspectedAgent } from '../inspected-agent.ts';
 import { type Recorder, createRecorder } from '../recorder.ts';
 import { storeHistory } from '../store-history.ts';
+import { checkOptions } from './check-options.ts';
 import { openRecording, recordTo } from './recording-file.ts';
 import { createCommands } from './run-command.ts';
 import { serve } from './serve.ts';
-import { existsSync, statSync } from 'node:fs';
+import { storedSessions } from './stored-sessions.ts';
 
 export interface InspectorOptions {
   /** Default 0: any free one. One that is taken: the next free one of the 20 that follow. */
@@ -16,8 +20,8 @@ export interface InspectorOptions {
   host?: string;
   /** Whose sessions can be decided on here. */
   agents?: readonly InspectedAgent[];
-  /** Also shows the sessions that are kept here, with their past, whichever process has them open. */
-  store?: InspectedStore;
+  /** Also shows the sessions that are kept here, with their past, whichever process has them open. A path: an SQLite file. */
+  store?: SessionStore | string;
   /** A file that gets every event (NDJSON). Events of earlier runs that are in it are shown as well. */
   record?: string;
   /** What was recorded before the server, or under an earlier one. Default: a new one. */
@@ -36,18 +40,14 @@ export interface Inspector {
 }
 
 /**
- * A page on this machine that shows agents while they run and takes decisions for them. Throws `AgentError` `invalid-option` in
- * production, for a port that cannot be had, and for a `record` file that is no recording.
+ * A page on this machine that shows agents while they run and takes decisions for them. Throws `AgentError` `invalid-option` for an
+ * option that is unknown or not right, in production, and for a port that cannot be had; `invalid-document` for a `record` file that
+ * is no recording.
  */
-export const startInspector = async ({
-  port = 0,
-  host = '127.0.0.1',
-  agents = [],
-  store,
-  record,
-  recorder = createRecorder(),
-  allowInProduction = false,
-}: InspectorOptions = {}): Promise<Inspector> => {
+export const startInspector = async (options: InspectorOptions = {}): Promise<Inspector> => {
+  checkOptions(options);
+  const { port = 0, host = '127.0.0.1', agents = [], store, record, allowInProduction = false } = options;
+  const { recorder = createRecorder() } = options;
   if (process.env['NODE_ENV'] === 'production' && !allowInProduction) {
     throw new AgentError(
       'invalid-option',
@@ -69,35 +69,19 @@ export const startInspector = async ({
       limits,
       tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     });
-  let stored: ReadonlyMap<string, string> = new Map();
-  const history = store === undefined ? undefined : storeHistory(store, agents);
-  const listing: HistorySource | undefined =
-    history === undefined
-      ? undefined
-      : {
-          ...history,
-          list: async () => {
-            const sessions = await history.list();
-            stored = new Map(sessions.map(({ id, agent }) => [id, agent]));
-            return sessions;
-          },
-        };
+  const place = typeof store === 'string' ? storeAt(store) : store;
+  const source = place === undefined ? undefined : storeHistory(place, agents, lookInto(place));
+  const stored = place === undefined || source === undefined ? undefined : storedSessions(place, source, log);
   const file = record === undefined ? undefined : recordTo(record, log, isContinued ? restored : 0);
-  const run = createCommands({ recorder, agents, agentOf: (id) => stored.get(id), post: history?.post });
-  const { url, close } = await serve({
-    host,
-    port,
-    log,
-    facts: { isRecording: false },
-    history: listing,
-    run,
-  });
+  const run = createCommands({ recorder, agents, stored });
+  const { url, close } = await serve({ host, port, log, facts: { isRecording: false }, history: source, run });
   return {
     url,
     inspect,
     close: async () => {
       await close();
       await file?.close();
+      if (typeof store === 'string') await place?.close();
     },
   };
 };
