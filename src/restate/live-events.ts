@@ -20,8 +20,9 @@ export const liveEvents = (
     const next = async (): Promise<IteratorResult<AgentEvent, undefined>> => {
       for (;;) {
         if (left.signal.aborted) return { done: true, value: undefined };
-        const { done, value } = await events.next();
-        if (done === true) return { done: true, value: undefined };
+        const result = await events.next();
+        if (result.done === true) return { done: true, value: undefined };
+        const { value } = result;
         if (skipped > 0) {
           // The first one says how many follow it.
           skipped = isFirst && value.type === 'joined' ? value.toldAgain : skipped - 1;

@@ -67,11 +67,20 @@ export interface LiveOptions {
 }
 
 /** What an effect says goes to its own voice: parallel calls share one session. */
-const giveVoice = (effect: AnyActorRef, voice: Voice): void => {
+const giveVoice = (root: AnyActorRef, effect: AnyActorRef, voice: Voice): void => {
   const speaker = effect.src === 'tool' ? effect._parent : effect;
   if (speaker === undefined) return;
-  const { hasReaders, emit } = voice;
-  attachHost(speaker, { ...hostOf(speaker), hasReaders, emit, behind: () => undefined });
+  const host = hostOf(root);
+  attachHost(speaker, {
+    ...host,
+    hasReaders: voice.hasReaders,
+    behind: () => undefined,
+    emit: (event) => {
+      // An inspector hears it there.
+      host.emit(event);
+      voice.emit(event);
+    },
+  });
 };
 
 export const createLiveSession = ({ parts, known, sessionId, hasReaders }: LiveOptions): LiveSession => {
@@ -128,7 +137,7 @@ export const createLiveSession = ({ parts, known, sessionId, hasReaders }: LiveO
       const effect = effectAt(actor, path);
       if (effect === undefined) return undefined;
       return (run, voice) => {
-        giveVoice(effect, voice);
+        giveVoice(actor, effect, voice);
         return runEffect(effect, run);
       };
     },

@@ -60,6 +60,8 @@ const cases: [file: string, source: string, allowed: boolean][] = [
   ['src/restate/a.ts', 'node:http2', false],
   ['src/restate/restate-worker.ts', 'node:http2', true],
   ['src/restate/restate-worker.ts', 'node:fs', false],
+  ['src/restate/live-server.ts', 'node:http', true],
+  ['src/restate/live-server.ts', '../stores/a.ts', false],
   ['src/sessions/a.ts', '@restatedev/restate-sdk', false],
   ['src/stores/a.ts', '../errors.ts', true],
   ['src/stores/a.ts', '../machines/a.ts', true],
