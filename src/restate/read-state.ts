@@ -14,9 +14,20 @@ export const isLacking = <T extends object>(given: T | Lacking): given is Lackin
 
 type Reader = Pick<ObjectContext | ObjectSharedContext, 'get'>;
 
+type Found<T extends readonly unknown[]> = { -readonly [Index in keyof T]: T[Index] | null };
+
+/** All at once: each takes a way to the engine and back. */
+export const getAll = async <T extends readonly unknown[]>(
+  ctx: Reader,
+  keys: { readonly [Index in keyof T]: string },
+): Promise<Found<T>> => {
+  const found: unknown = await RestatePromise.all(keys.map((key) => ctx.get(key) as RestatePromise<unknown>));
+  return found as Found<T>;
+};
+
 export const readChunks = async (ctx: Reader, head: Head, since: Since): Promise<Chunks> => {
   const keys = chunksAfter(head.log, since);
-  const found = await RestatePromise.all(keys.map((key) => ctx.get<string[]>(key) as RestatePromise<string[] | null>));
+  const found = await getAll<string[][]>(ctx, keys);
   const pairs = keys.map((key, index) => [key, found[index] ?? undefined] as const);
   return Object.fromEntries(pairs.filter((pair): pair is [string, string[]] => pair[1] !== undefined));
 };

@@ -17,7 +17,7 @@ import {
   type View,
 } from './protocol.ts';
 import { type Wait, isResting, nothingYet } from './protocol.ts';
-import { readChunks, readingOf } from './read-state.ts';
+import { getAll, readChunks, readingOf } from './read-state.ts';
 import type { Served } from './served.ts';
 import { keys } from './state-keys.ts';
 import { type Running, keyOf } from './step.ts';
@@ -26,22 +26,25 @@ import { createStepper } from './stepper.ts';
 /** ms for which one call waits. */
 const patience = 60_000;
 
+type AtWork = Record<string, Running>;
+
 /** One session: its events one after the other, its state, and nothing that takes long. */
 export const sessionObject = (names: Names, served: Served) => {
   const calls = createCalls(names);
   const stepper = createStepper(served, calls);
 
   const headOf = (ctx: Pick<ObjectContext, 'get'>): Promise<Head | null> => ctx.get<Head>(keys.head);
-  const runningOf = async (ctx: ObjectContext): Promise<Record<string, Running>> =>
-    (await ctx.get<Record<string, Running>>(keys.running)) ?? {};
 
   const command = async (ctx: ObjectContext, told: Told): Promise<Answer> => {
     const refused = await checkTold(ctx.key, told, served.key);
     if (refused !== undefined) return { error: refused };
-    const seen = await ctx.get<Answer>(keys.told(told.id));
+    const [seen, head, atWork] = await getAll<[Answer, Head, AtWork]>(ctx, [
+      keys.told(told.id),
+      keys.head,
+      keys.running,
+    ]);
     if (seen !== null) return seen;
-    const head = await headOf(ctx);
-    const running = head === null ? {} : await runningOf(ctx);
+    const running = atWork ?? {};
     const { answer, next } = await stepper.compute(ctx, { head, running, input: { told } });
     if (next !== undefined) {
       ctx.set(keys.told(told.id), answer);
@@ -51,12 +54,10 @@ export const sessionObject = (names: Names, served: Served) => {
   };
 
   const settle = async (ctx: ObjectContext, settled: Settled): Promise<void> => {
-    const running = await runningOf(ctx);
+    const [head, running] = await getAll<[Head, AtWork]>(ctx, [keys.head, keys.running]);
     const key = keyOf(settled.path);
     // Nobody waits for it any more.
-    if (running[key]?.id !== settled.id) return;
-    const head = await headOf(ctx);
-    if (head === null) return;
+    if (head === null || running?.[key]?.id !== settled.id) return;
     const { next, isEarly } = await stepper.compute(ctx, { head, running, input: { settled } });
     if (isEarly === true) {
       const { path, id, at = 0 } = settled;
