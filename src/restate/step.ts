@@ -1,4 +1,4 @@
-import { AgentError, errorData, isInstance } from '../errors.ts';
+import { errorData } from '../errors.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import type { Commit } from '../stores/store.ts';
@@ -80,7 +80,7 @@ export const takeStep = async ({ live, running, input, now }: StepGiven): Promis
     const next = await live().move(input, running);
     return { answer: answerOf(input, next), ...(next === undefined ? {} : { next }) };
   } catch (error) {
-    if ('told' in input && isInstance(error, AgentError)) return { answer: { error: errorData(error) } };
-    throw error;
+    if ('settled' in input) throw error;
+    return { answer: { error: errorData(error) } };
   }
 };

@@ -161,9 +161,24 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
     for (const path of [`closed.sessions/${key}/settle`, `closed.sessions/${key}/await`, 'closed.effects/run']) {
       expect((await post(server, path, {})).status).toBeGreaterThanOrEqual(400);
     }
-    const forged = { sessionId: 'other', id: 'x', command: { type: 'stop' } };
-    const answer = (await (await post(server, `closed.sessions/${key}/command`, forged)).json()) as object;
-    expect(answer).toMatchObject({ error: { code: 'invalid-option' } });
+    const forged: unknown[] = [
+      { sessionId: 'other', id: 'x', command: { type: 'stop' } },
+      { sessionId: 's', id: 'x', command: { type: 'reset' } },
+      { sessionId: 's', id: 'x', command: { type: 'decide', decision: 'toString', callId: 'c' } },
+      { sessionId: 's', id: 'x', command: { type: 'send', mode: 'now', messages: [] } },
+      { sessionId: 's', id: 'x'.repeat(1_001), command: { type: 'stop' } },
+      null,
+      'stop',
+    ];
+    for (const told of forged) {
+      const answer = await post(server, `closed.sessions/${key}/command`, told);
+      expect(await answer.json()).toMatchObject({ error: { code: 'invalid-option' } });
+    }
+    const empty = { sessionId: 's', id: 'x', command: { type: 'send', mode: 'queue', messages: null } };
+    expect(await (await post(server, `closed.sessions/${key}/command`, empty)).json()).toMatchObject({
+      error: { code: 'invalid-message' },
+    });
+    expect(await session.messages()).toHaveLength(2);
   });
 
   test('an agent with middleware around its turns, or with a name that no service can have, is refused', () => {

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AgentError, TurnError, createAgent, tool } from '../../src/index.ts';
+import { type AgentError, type Message, TurnError, createAgent, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { type RestateServer, restateMissing, startRestate } from '../support/restate-server.ts';
 import { call, calls, heldTool, outsideTool, toolOf } from '../support/tools.ts';
 import { serveAgent } from './serve.ts';
+
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+};
 
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
@@ -234,6 +238,75 @@ describe.skipIf(restateMissing !== false)('sessions on Restate', () => {
     const result = await session.settled();
     expect(result.text).toBe('All done.');
     expect(JSON.stringify(result.messages)).toContain('Middle done.');
+  });
+
+  test('R47: providers and a history elsewhere are asked and told once a turn', async () => {
+    const told: string[] = [];
+    const kept: Message[] = [];
+    const model = scriptedModel([calls(call('Note')), 'One.', 'Two.']);
+    await using served = await serveAgent(server, {
+      model,
+      tools: [toolOf('Note', () => 'noted')],
+      contextProviders: [
+        {
+          name: 'weather',
+          beforeTurn: ({ turn }) => {
+            told.push(`before ${turn}`);
+            return { instructions: 'It rains.' };
+          },
+          afterTurn: ({ turn, result }) => {
+            told.push(`after ${turn}: ${result.text}`);
+          },
+        },
+      ],
+      history: {
+        load: () => [...kept],
+        append: ({ position, messages }) => {
+          kept.splice(position, kept.length, ...messages);
+        },
+      },
+    });
+    const session = await served.open();
+    await session.send('First.');
+    await session.send('Second.');
+    let result = await session.settled();
+    while (result.text !== 'Two.') result = await session.settled();
+    await until(() => kept.length === 6);
+    expect(told).toEqual(['before 1', 'after 1: One.', 'before 2', 'after 2: Two.']);
+    expect(model.requests.map(({ messages }) => messages.length)).toEqual([1, 3, 5]);
+    expect(model.requests.every(({ instructions }) => instructions === 'It rains.')).toBe(true);
+  });
+
+  test('an alarm that nobody waits for any more is set no more', async () => {
+    const name = 'hurried';
+    const model = scriptedModel([calls(call('Gated')), 'Done.']);
+    const gated = toolOf('Gated', () => 'opened', { needsApproval: true });
+    const hour = 3_600_000;
+    await using served = await serveAgent(server, {
+      name,
+      model,
+      tools: [gated],
+      limits: { deadline: hour },
+      approvals: { expireAfter: hour },
+    });
+    const open = async (): Promise<string[]> => {
+      const query = `SELECT target, status FROM sys_invocation WHERE target_service_name LIKE '${name}.%' AND status <> 'completed'`;
+      const answer = await fetch(`${server.admin}/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      const { rows } = (await answer.json()) as { rows: { status: string }[] };
+      return rows.map(({ status }) => status);
+    };
+    const session = await served.open();
+    await session.send('Open.');
+    const { pending } = await session.settled();
+    // The approval expires in an hour; the deadline counts only while somebody works.
+    await until(async () => (await open()).join() === 'scheduled');
+    await session.approve(pending[0]?.callId ?? '');
+    expect((await session.settled()).text).toBe('Done.');
+    await until(async () => (await open()).length === 0);
   });
 
   test('ids of sessions are data', async () => {
