@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import type { SessionDocument } from '../../src/documents/document.ts';
+import type { Fate } from '../../src/machines/chart-event.ts';
 import type { AgentOptions } from '../../src/sessions/agent-options.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { RunResult, Session } from '../../src/sessions/session.ts';
@@ -34,6 +35,9 @@ export interface Backend {
 /** The cases of one subject; `start` gives an agent that is closed when its test is over. */
 export type Cases = (start: Backend['start']) => void;
 
+/** ms; a test that waits for less fails for its own reason on a busy machine. */
+const patience = 60_000;
+
 /** Resolves with the first look that is as it should be. */
 export const seen = (conversation: Conversation, isSo: (look: Look) => boolean): Promise<Look> =>
   vi.waitFor(
@@ -43,8 +47,27 @@ export const seen = (conversation: Conversation, isSo: (look: Look) => boolean):
         throw new Error(`still ${look.status}, with ${JSON.stringify(look.messages.at(-1))} as the last`);
       return look;
     },
-    { interval: 15, timeout: 15_000 },
+    { interval: 15, timeout: patience },
   );
+
+/** Sends a message that has to wait, and resolves when it does: with what will have become of it. */
+export const queued = async (
+  conversation: Conversation,
+  message: string,
+  options: { mode?: 'queue' | 'steer' } = {},
+): Promise<{ fate: Promise<Fate> }> => {
+  const fate = conversation.send(message, options);
+  // Whoever wants to know awaits it.
+  fate.catch(() => undefined);
+  await vi.waitFor(
+    async () => {
+      const document = JSON.stringify(await conversation.toJSON());
+      if (!document.includes(JSON.stringify(message))) throw new Error(`"${message}" has not come`);
+    },
+    { interval: 15, timeout: patience },
+  );
+  return { fate };
+};
 
 /** The result when the turn rests, also where it waits for somebody before. */
 export const resting = async (conversation: Conversation): Promise<RunResult> => {

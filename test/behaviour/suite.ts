@@ -12,14 +12,16 @@ const subjects = [turns, approvals, stops, failures, nested, restarts, documents
 
 export interface BehaviourOptions {
   /** Whether the backend keeps agents that run at once apart. What waits for another process takes less time then. */
-  concurrent: boolean;
+  concurrent?: boolean;
+  /** ms for each test. */
+  timeout?: number;
 }
 
 /** Everything that a session promises, over one backend. */
 export const behaviour = (
   name: string,
   make: () => Backend | Promise<Backend>,
-  options: BehaviourOptions = { concurrent: false },
+  options: BehaviourOptions = {},
 ): void => {
   describe(`sessions on ${name}`, options, () => {
     let backend: Backend;

@@ -6,7 +6,7 @@ import { tool } from '../../../src/tools/tool.ts';
 import { counter, rejection } from '../../support/sessions.ts';
 import { F1, call, calls, outsideTool, toolOf } from '../../support/tools.ts';
 import { results, transcript } from '../../support/transcript.ts';
-import { type Cases, resting, seen } from '../backend.ts';
+import { type Cases, queued, resting, seen } from '../backend.ts';
 
 export const approvals: Cases = (start) => {
   const inputSchema = z.object({ seats: z.number().int().positive() });
@@ -167,7 +167,7 @@ export const approvals: Cases = (start) => {
 
     test('R33: a message meanwhile is read after the round', async () => {
       const { session } = await waiting();
-      const fate = session.send('more');
+      const { fate } = await queued(session, 'more');
       await session.approve('call_1_0');
       expect(await fate).toEqual({ type: 'delivered' });
       await resting(session);

@@ -6,7 +6,7 @@ import { ModelError } from '../../../src/models/model-error.ts';
 import { forgetfulModel, modelByHistory } from '../../support/models.ts';
 import { F1, call, calls, heldTool, outsideTool, toolOf } from '../../support/tools.ts';
 import { results, transcript } from '../../support/transcript.ts';
-import { type Cases, resting, seen } from '../backend.ts';
+import { type Cases, queued, resting, seen } from '../backend.ts';
 
 /** Notes what it is asked. */
 const noting = (model: ChatModel): { model: ChatModel; asked: readonly (readonly Message[])[] } => {
@@ -174,10 +174,7 @@ export const restarts: Cases = (start) => {
       const first = await running.open();
       await first.send('go');
       await held.whenBegun(1);
-      // Nobody is left to hear what becomes of it.
-      first.send('more').catch(() => undefined);
-      await seen(first, () => true);
-      await first.toJSON();
+      await queued(first, 'more');
       await running.restart();
       const second = await running.open(first.id);
       await held.whenBegun(2);
