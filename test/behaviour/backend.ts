@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SessionDocument } from '../../src/documents/document.ts';
 import type { Fate } from '../../src/machines/chart-event.ts';
 import type { AgentOptions } from '../../src/sessions/agent-options.ts';
@@ -35,20 +35,21 @@ export interface Backend {
 /** The cases of one subject; `start` gives an agent that is closed when its test is over. */
 export type Cases = (start: Backend['start']) => void;
 
-/** ms; a test that waits for less fails for its own reason on a busy machine. */
-const patience = 60_000;
+/** Asks until there is an answer, at first at once and then less and less often; it is the test that is over some time. */
+const until = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+  for (let ms = 1; ; ms = Math.min(ms * 2, 64)) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await pause(ms);
+  }
+};
 
 /** Resolves with the first look that is as it should be. */
 export const seen = (conversation: Conversation, isSo: (look: Look) => boolean): Promise<Look> =>
-  vi.waitFor(
-    async () => {
-      const look = await conversation.look();
-      if (!isSo(look))
-        throw new Error(`still ${look.status}, with ${JSON.stringify(look.messages.at(-1))} as the last`);
-      return look;
-    },
-    { interval: 15, timeout: patience },
-  );
+  until(async () => {
+    const look = await conversation.look();
+    return isSo(look) ? look : undefined;
+  });
 
 /** Sends a message that has to wait, and resolves when it does: with what will have become of it. */
 export const queued = async (
@@ -59,21 +60,16 @@ export const queued = async (
   const fate = conversation.send(message, options);
   // Whoever wants to know awaits it.
   fate.catch(() => undefined);
-  await vi.waitFor(
-    async () => {
-      const document = JSON.stringify(await conversation.toJSON());
-      if (!document.includes(JSON.stringify(message))) throw new Error(`"${message}" has not come`);
-    },
-    { interval: 15, timeout: patience },
-  );
+  await until(async () => JSON.stringify(await conversation.toJSON()).includes(JSON.stringify(message)) || undefined);
   return { fate };
 };
 
 /** The result when the turn rests, also where it waits for somebody before. */
-export const resting = async (conversation: Conversation): Promise<RunResult> => {
-  await seen(conversation, ({ status }) => status === 'settled');
-  return conversation.settled();
-};
+export const resting = (conversation: Conversation): Promise<RunResult> =>
+  until(async () => {
+    const result = await conversation.settled();
+    return result.outcome.type === 'pending' ? undefined : result;
+  });
 
 /** What a session of this process says, asked for as if it lived elsewhere. */
 export const conversationOf = (session: Session): Conversation => ({

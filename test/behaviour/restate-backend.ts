@@ -1,5 +1,5 @@
 import { type RestateWorker, restateSessions, restateWorker } from '../../src/restate/index.ts';
-import type { AgentOptions } from '../../src/sessions/agent-options.ts';
+import type { Agent } from '../../src/sessions/agent.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { startRestate } from '../support/restate-server.ts';
 import type { Backend, Conversation } from './backend.ts';
@@ -14,13 +14,14 @@ export const restateBackend = async (): Promise<Backend> => {
       started += 1;
       // Services are known by the agent's name: each agent has its own.
       const name = `agent-${started}`;
-      const serve = async (given: AgentOptions, port = 0): Promise<URL> => {
-        worker = restateWorker({ agents: createAgent({ ...given, name }) });
+      const serve = async (agent: Agent, port = 0): Promise<URL> => {
+        worker = restateWorker({ agents: agent });
         return new URL(await worker.listen({ port }));
       };
-      const address = await serve(options);
+      const first = createAgent({ ...options, name });
+      const address = await serve(first);
       await server.register(address.href);
-      const sessions = restateSessions({ ingress: server.ingress, agent: createAgent({ ...options, name }) });
+      const sessions = restateSessions({ ingress: server.ingress, agent: first });
       return {
         open: async (id) => {
           const session = await sessions.open(id);
@@ -34,7 +35,7 @@ export const restateBackend = async (): Promise<Backend> => {
         },
         restart: async (next = options) => {
           await worker.close();
-          await serve(next, Number(address.port));
+          await serve(createAgent({ ...next, name }), Number(address.port));
         },
         close: () => worker.close(),
       };
