@@ -24,7 +24,7 @@ const asOutcome = (output: unknown): Outcome => (output === undefined ? {} : { o
 const day = 86_400_000;
 
 /** Runs the effects of sessions, each in an invocation of its own: on any worker, and not longer than it takes. */
-export const effectService = (names: Names, { parts, sessions, audiences }: Served) => {
+export const effectService = (names: Names, { parts, sessions, audiences, inspect }: Served) => {
   const calls = createCalls(names);
 
   /** The effect, where this worker has the session as it was when it asked for it, or later. */
@@ -33,7 +33,7 @@ export const effectService = (names: Names, { parts, sessions, audiences }: Serv
     if (known === undefined || known.summary.revision < work.revision) return { lacks: sinceOf(known) };
     const { sessionId } = known.summary;
     const hasReaders = (): boolean => audiences.hasReaders(key);
-    const make = (): LiveSession => createLiveSession({ parts, known, sessionId, hasReaders });
+    const make = (): LiveSession => createLiveSession({ parts, known, sessionId, inspect, hasReaders });
     const effect = sessions.live(key, known, make).effect(path);
     if (effect !== undefined) return effect;
     // That it is gone must be true: nobody would run it any more.

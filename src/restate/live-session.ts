@@ -17,6 +17,7 @@ import type { AgentParts } from '../sessions/agent-parts.ts';
 import { newId } from '../sessions/new-id.ts';
 import type { AgentEvent } from '../sessions/agent-event.ts';
 import type { EventReader } from '../sessions/event-feed.ts';
+import type { Inspector } from '../sessions/session.ts';
 import { createSessionCore } from '../sessions/session-core.ts';
 import { turnSoFar } from '../sessions/turn-so-far.ts';
 import { statusOf } from '../sessions/session-status.ts';
@@ -63,6 +64,7 @@ export interface LiveOptions {
   parts: AgentParts;
   known: KnownSession | undefined;
   sessionId: string;
+  inspect?: Inspector | undefined;
   hasReaders(): boolean;
 }
 
@@ -83,7 +85,7 @@ const giveVoice = (root: AnyActorRef, effect: AnyActorRef, voice: Voice): void =
   });
 };
 
-export const createLiveSession = ({ parts, known, sessionId, hasReaders }: LiveOptions): LiveSession => {
+export const createLiveSession = ({ parts, known, sessionId, inspect, hasReaders }: LiveOptions): LiveSession => {
   let noted = nothingNoted();
   let atWork: Readonly<Record<string, Running>> = {};
   let isStarted = false;
@@ -117,6 +119,7 @@ export const createLiveSession = ({ parts, known, sessionId, hasReaders }: LiveO
     ...parts,
     store: home,
     executor,
+    inspect,
     fork: () => Promise.reject(new AgentError('read-only', 'a session of an engine is not forked')),
     ...(known === undefined ? { input: { sessionId } } : { ...loaded(known), isStored: true }),
   });

@@ -10,12 +10,15 @@ import { logEngine } from './engine-log.ts';
 import { createKnownSessions } from './known-sessions.ts';
 import { type LiveServer, serveLive } from './live-server.ts';
 import { namesOf } from './names.ts';
+import { type WorkerRecorder, describeAgent } from './worker-recorder.ts';
 import { sessionObject } from './session-object.ts';
 
 export interface RestateWorkerOptions {
   agents: Agent | readonly Agent[];
   /** The tenant's whose sessions are served here, as `restateSessions` has it; then no others are. Default: those of all. */
   key?: string;
+  /** Records the sessions that have to do with this worker: `startInspector({ recorder })` shows them here, `followWorkers` those of all workers. */
+  recorder?: WorkerRecorder;
 }
 
 export interface RestateWorker extends AsyncDisposable {
@@ -32,7 +35,7 @@ export interface RestateWorker extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const serve = (agent: Agent, key: string | undefined) => {
+const serve = (agent: Agent, key: string | undefined, recorder: WorkerRecorder | undefined) => {
   const parts = partsOf(agent, 'restateWorker');
   if (parts.hasMiddleware) {
     throw new AgentError(
@@ -41,14 +44,16 @@ const serve = (agent: Agent, key: string | undefined) => {
     );
   }
   const names = namesOf(parts.agent);
-  const served = { parts, key, sessions: createKnownSessions(), audiences: createAudiences() };
+  if (recorder !== undefined) describeAgent(recorder, agent);
+  const inspect = recorder?.inspect;
+  const served = { parts, key, inspect, sessions: createKnownSessions(), audiences: createAudiences() };
   return { served, services: [sessionObject(names, served), effectService(names, served)] };
 };
 
 /** Serves the sessions of agents to Restate: any number of workers may, each with the same agents. Throws `invalid-option`. */
-export const restateWorker = ({ agents, key }: RestateWorkerOptions): RestateWorker => {
+export const restateWorker = ({ agents, key, recorder }: RestateWorkerOptions): RestateWorker => {
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
-  const all = given.map((agent) => serve(agent, key));
+  const all = given.map((agent) => serve(agent, key, recorder));
   const audiences = new Map(all.map(({ served }) => [served.parts.agent, served.audiences]));
   const handler = createEndpointHandler({
     services: all.flatMap(({ services }) => services),
@@ -72,7 +77,7 @@ export const restateWorker = ({ agents, key }: RestateWorkerOptions): RestateWor
   };
   const tellers = new Set<LiveServer>();
   const listenLive: RestateWorker['listenLive'] = async (options = {}) => {
-    const teller = await serveLive(audiences, options);
+    const teller = await serveLive(audiences, recorder?.log, options);
     tellers.add(teller);
     return teller.url;
   };

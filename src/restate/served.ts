@@ -1,3 +1,4 @@
+import type { Inspector } from '../sessions/session.ts';
 import type { AgentParts } from '../sessions/agent-parts.ts';
 import type { Audiences } from './audiences.ts';
 import type { KnownSessions } from './known-sessions.ts';
@@ -6,6 +7,7 @@ import type { KnownSessions } from './known-sessions.ts';
 export interface Served {
   parts: AgentParts;
   sessions: KnownSessions;
+  inspect: Inspector | undefined;
   audiences: Audiences;
   /** The tenant's; undefined where there are no tenants, or several. */
   key: string | undefined;

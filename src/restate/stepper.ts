@@ -29,7 +29,7 @@ const askingAfter = (running: Now['running'], { starts, ended }: Next): string |
   return ended.includes(modelKey) ? null : (running[modelKey]?.id ?? null);
 };
 
-export const createStepper = ({ parts, sessions, audiences }: Served, calls: EngineCalls): Stepper => {
+export const createStepper = ({ parts, sessions, audiences, inspect }: Served, calls: EngineCalls): Stepper => {
   /** Actors on which a step was computed that is not recorded yet, by the commit that it came to. */
   const moved = new WeakMap<ObjectContext, LiveSession>();
 
@@ -45,6 +45,7 @@ export const createStepper = ({ parts, sessions, audiences }: Served, calls: Eng
           createLiveSession({
             parts,
             known,
+            inspect,
             sessionId: known?.summary.sessionId ?? sessionId,
             hasReaders: () => audiences.hasReaders(key),
           });

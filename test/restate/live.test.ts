@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentEvent, createAgent } from '../../src/index.ts';
-import { restateSessions } from '../../src/restate/index.ts';
+import { createRecorder } from '../../src/inspector/recorder.ts';
+import { followWorkers, restateSessions } from '../../src/restate/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { type RestateServer, restateMissing, startRestate } from '../support/restate-server.ts';
 import { call, calls, heldTool, toolOf } from '../support/tools.ts';
+import { viewOf } from '../inspector/support.ts';
+import { modelByHistory } from '../support/models.ts';
 import { serveAgent } from './serve.ts';
 
 const all = async (events: AsyncIterable<AgentEvent>, onFirst?: () => void): Promise<AgentEvent[]> => {
@@ -143,5 +146,42 @@ describe.skipIf(restateMissing !== false)('what happens on Restate, as it happen
     expect(ends).toEqual(['One.', 'Two.']);
     await session.send('Third.');
     expect((await session.settled()).text).toBe('Three.');
+  });
+
+  test('one inspector shows the sessions of all workers', async () => {
+    const name = 'shown';
+    const worker = async () => {
+      const recorder = createRecorder();
+      const model = modelByHistory([calls(call('Look')), 'One.', calls(call('Look')), 'Two.']);
+      const served = await serveAgent(server, { name, model, tools: [look] }, { recorder });
+      return { served, recorder, live: await served.worker.listenLive() };
+    };
+    const [one, two] = [await worker(), await worker()];
+    await using _one = one.served;
+    await using _two = two.served;
+    const recorder = createRecorder();
+    const following = followWorkers({ live: [one.live, two.live], recorder });
+    const session = await one.served.open('seen');
+    for (const { served } of [one, two]) {
+      await server.register(served.uri);
+      await session.send('Look.');
+      await session.settled();
+    }
+    const text = await new Promise<string>((resolve) => {
+      const lookAgain = (): void => {
+        const seen = JSON.stringify(viewOf(recorder.log));
+        if (seen.includes('Two.') && seen.includes('done.answered')) resolve(seen);
+      };
+      recorder.log.subscribe(lookAgain);
+      lookAgain();
+    });
+    following.close();
+    const view = JSON.parse(text) as ReturnType<typeof viewOf>;
+    expect(Object.keys(view.sessions)).toEqual(['seen']);
+    expect(view.sessions['seen']).toMatchObject({ agent: name });
+    expect(Object.values(view.agents)).toMatchObject([{ name, tools: [{ name: 'Look' }] }]);
+    // Each of them had the session in hand.
+    expect(one.recorder.log.last).toBeGreaterThan(0);
+    expect(two.recorder.log.last).toBeGreaterThan(0);
   });
 });
