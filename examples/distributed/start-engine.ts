@@ -38,7 +38,16 @@ const binary = ((): string | undefined => {
 export const engineMissing: string | false =
   binary === undefined ? `Restate's server has no package for ${process.platform} on ${process.arch}` : false;
 
-const configuration = (folder: string, [ingress, admin, node]: readonly number[]): string => `
+export interface EngineOptions {
+  /** The path of a private key (Ed25519, PEM) with which it signs what it asks of workers. Default: nothing is signed. */
+  identityKey?: string;
+}
+
+const configuration = (
+  folder: string,
+  [ingress, admin, node]: readonly number[],
+  { identityKey }: EngineOptions,
+): string => `
 node-name = "one"
 cluster-name = "agentchart"
 base-dir = ${JSON.stringify(folder)}
@@ -60,6 +69,7 @@ max-interval = "500ms"
 
 [worker.invoker]
 memory-limit = "256 MiB"
+${identityKey === undefined ? '' : `request-identity-private-key-pem-file = ${JSON.stringify(identityKey)}`}
 
 [bifrost]
 record-cache-memory-size = "16 MiB"
@@ -88,14 +98,14 @@ const killed = async (child: ChildProcess): Promise<void> => {
 };
 
 /** A real server on free ports of 127.0.0.1, with its data in a folder of its own. Rejects with its log where it does not start. */
-export const startEngine = async (): Promise<Engine> => {
+export const startEngine = async (options: EngineOptions = {}): Promise<Engine> => {
   if (binary === undefined) throw new Error(String(engineMissing));
   const path = binary;
   const folder = await mkdtemp(join(tmpdir(), 'agentchart-engine-'));
   const ports = await freePorts(3);
   const [ingress, admin] = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string, string];
   const file = join(folder, 'restate.toml');
-  await writeFile(file, configuration(join(folder, 'data'), ports));
+  await writeFile(file, configuration(join(folder, 'data'), ports, options));
 
   const start = async (): Promise<ChildProcess> => {
     const child = spawn(path, ['--config-file', file, '--no-logo'], {
