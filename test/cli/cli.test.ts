@@ -219,10 +219,8 @@ describe('the command line', () => {
       'a call has got further: the calls wait for people',
       'a call has got further: the calls are at work',
       'a call has got further: all calls have their results',
-      'the limits are looked at',
       'the model is asked',
-      'the model call is over: what follows is decided',
-      'the turn is answered',
+      'the model call is over: the turn is answered',
     ]);
     expect(await json(['history', 'order 7', '--after', '1', '--store', path])).toContainEqual(
       expect.objectContaining({ event: 'xstate.done.actor.model' }),
