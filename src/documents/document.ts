@@ -8,7 +8,7 @@ import { partsProblem } from './check-stored.ts';
 import { migrated } from './migrations.ts';
 import { type AgentSnapshot, Misfit, readAgent } from './read-agent.ts';
 import type { StoredAgent } from './stored-agent.ts';
-import { messagesOf, seeActor, writeAgent } from './write-agent.ts';
+import { type Seen, messagesOf, writeAgent } from './write-agent.ts';
 
 /** Grows when what is stored changes in a way that old sessions need a migration for. */
 export const machineVersion = 3;
@@ -34,13 +34,12 @@ export interface About {
   revision?: number | undefined;
 }
 
-/** The session as it is at this moment, as a value of its own: plain JSON. */
+/** The session as it was seen, as a value of its own: plain JSON. */
 export const writeDocument = (
-  actor: AnyActorRef,
+  seen: Seen,
   sessionId: string,
   { agent, createdAt, revision }: About,
 ): SessionDocument => {
-  const seen = seeActor(actor);
   const document: SessionDocument = {
     format,
     machineVersion,

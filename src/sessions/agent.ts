@@ -59,7 +59,11 @@ export interface Agent<Output = unknown> extends AsyncDisposable {
   /** As they were given, for whoever shows the agent. */
   readonly tools: readonly Tool[];
   readonly limits: Partial<Limits>;
-  /** Resolves when the turn rests or waits for somebody; rejects with `TurnError` where it failed. */
+  /**
+   * Resolves when the turn rests or waits for somebody; rejects with `TurnError` where it failed. Where the session waits already, or comes to
+   * wait before the message is read, the message stays in the queue and the result is `pending` with the calls that wait, none of them its
+   * own: it has no messages and no usage yet. What it comes to is told by `session.settled()` after the decisions, or by `session.stream()`.
+   */
   run(input: string | Message | readonly Message[], options?: RunOptions): Promise<RunResult<Output>>;
   /** As `run`, with events from the beginning on. Leaving the loop early stops the turn, unless `onLeave` is `detach`. */
   stream(input: string | Message | readonly Message[], options?: StreamOptions): RunStream<Output>;

@@ -9,6 +9,7 @@ import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkTools } from './check-tools.ts';
 import { type Decide, createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
+import { type Seen, seeActor } from '../documents/write-agent.ts';
 import { type EventFeed, createEventFeed } from './event-feed.ts';
 import { type LiveObjectsOfTurns, createLiveObjects } from './live-objects.ts';
 import { quiet } from './quiet-inspector.ts';
@@ -50,7 +51,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   const createdAt = document?.createdAt ?? source.now();
   const live = createLiveObjects(source.context);
   let isOver = false;
-  let last: SessionDocument | undefined;
+  /** As it was when it was closed; it is written where somebody asks for it. */
+  let last: Seen | undefined;
   let isPaused = false;
   /** What the store has, or was made from. */
   let kept: AgentContext | undefined;
@@ -106,7 +108,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     inbox.watch(false);
     feed.publish({ type: 'error', error: errorData(error) });
     feed.close();
-    turns.fail(error);
+    turns.fail(() => error);
     wake();
   };
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
@@ -162,7 +164,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
       ),
     complete: () => {
       feed.close();
-      turns.fail(closed());
+      turns.fail(closed);
       wake();
     },
   });
@@ -202,9 +204,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   });
 
   const toJSON = (): SessionDocument => {
-    if (last !== undefined) return structuredClone(last);
-    if (crash !== undefined) throw crash;
-    return writeDocument(actor, context().sessionId, {
+    if (last === undefined && crash !== undefined) throw crash;
+    return writeDocument(last ?? seeActor(actor), context().sessionId, {
       agent: source.agent,
       createdAt,
       revision: journal.revision,
@@ -216,7 +217,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     if (telling !== undefined) await telling;
     // What is left of a machine that broke is no session: the store keeps what it has.
     if (crash === undefined) {
-      last = toJSON();
+      last = seeActor(actor);
       journal.seal();
     }
     source.forgetTools(context().turn.toolChanges);
@@ -224,7 +225,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     inbox.watch(false);
     actor.stop();
     feed.close();
-    turns.fail(closed());
+    turns.fail(closed);
     wake();
     if (crash === undefined && context() !== begun) await journal.commit();
     else await journal.idle().catch(() => undefined);

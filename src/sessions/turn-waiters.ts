@@ -15,9 +15,10 @@ export interface TurnWaiters {
   /** The message's turn has begun and is not over. */
   isUnderWay(messageId: string): boolean;
   hear(event: ChartEvent): void;
-  /** The session waits for somebody: whoever waits for a turn gets what there is so far. */
+  /** The session waits for somebody: whoever waits for a turn gets what there is so far; whoever waits for one to begin, what it waits for. */
   pause(turn: number, result: TurnResult): void;
-  fail(error: AgentError): void;
+  /** Whoever waits is told; the error is made where somebody does. */
+  fail(error: () => AgentError): void;
 }
 
 interface Waiter {
@@ -33,6 +34,18 @@ export const refusedFate = (error: Error): Promise<Fate> => {
   refused.catch(() => undefined);
   return refused;
 };
+
+/** Of a message that waits behind calls of another turn: what waits, and nothing of what that turn has said and used. */
+const unread = ({ outcome, pending, sessionId }: TurnResult): TurnResult => ({
+  outcome,
+  text: '',
+  messages: [],
+  pending,
+  usage: {},
+  modelCalls: [],
+  iterations: 0,
+  sessionId,
+});
 
 export const createTurnWaiters = (soFar: () => TurnResult): TurnWaiters => {
   const waiters = new Map<string, Waiter>();
@@ -84,11 +97,14 @@ export const createTurnWaiters = (soFar: () => TurnResult): TurnWaiters => {
     },
     pause: (turn, result) => {
       for (const waiter of waiters.values()) {
-        if (waiter.turn === undefined || waiter.turn === turn) waiter.setResult(result);
+        if (waiter.turn === undefined) waiter.setResult(unread(result));
+        else if (waiter.turn === turn) waiter.setResult(result);
       }
     },
     fail: (error) => {
-      for (const waiter of waiters.values()) waiter.fail(error);
+      if (waiters.size === 0) return;
+      const why = error();
+      for (const waiter of waiters.values()) waiter.fail(why);
       waiters.clear();
     },
   };

@@ -6,7 +6,7 @@ import { workloads } from '../../bench/harness/lists.ts';
 import { type Results, fillText, markdownOf } from '../../bench/harness/results.ts';
 
 // Ten thousand sessions, an installation and an engine are for the bench itself.
-const short = workloads.names.filter((name) => !/^(paused|package|persist-1000|restate-.*)$/.test(name));
+const short = workloads.names.filter((name) => !/^(paused|waiting-rows|package|persist-1000|restate-.*)$/.test(name));
 
 test.each(short)('the workload %s runs and is checked for our own contenders', async (name) => {
   const workload = await workloads.load(name);

@@ -214,8 +214,7 @@ describe('the command line', () => {
     expect(head).toMatch(/^REVISION +AT \(UTC\) +STEP +WHAT HAPPENED$/);
     expect(lines.map((line) => line.slice(head.indexOf('WHAT')))).toEqual([
       'a message came: the model is asked',
-      'the model call is over: what follows is decided',
-      'the calls are at work',
+      'the model call is over: the calls are at work',
       'a call has got further: the calls wait for people',
       'a call has got further: the calls are at work',
       'a call has got further: all calls have their results',

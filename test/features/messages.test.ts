@@ -147,6 +147,7 @@ inBothModes('R33: a run while somebody is waited for', (run) => {
     const { result } = await run(agent, 'more', { session });
     expect(result.outcome).toEqual({ type: 'pending' });
     expect(result.pending.map(({ tool }) => tool)).toEqual(['gate', 'ask'].slice(0, result.pending.length));
+    expect(result).toMatchObject({ text: '', messages: [], usage: {}, iterations: 0 });
     await session.reject('call_1_0');
     await session.settled();
     await session.respond('call_1_1', 'yes');
@@ -165,6 +166,31 @@ inBothModes('R33: a run while somebody is waited for', (run) => {
     const { session, agent } = await waitingFor('refuse');
     expect(await rejection(run(agent, 'hello?', { session }))).toMatchObject({ code: 'session-busy' });
   });
+});
+
+test('R30, R33: a run that waits behind a turn which comes to wait for people comes back with what waits, and nothing of that turn', async () => {
+  const held = heldTool('held');
+  const gate = toolOf('gate', () => 'through', { needsApproval: true });
+  const usage = { totalTokens: 7 };
+  const model = scriptedModel([
+    { ...calls(call('held')), usage },
+    { ...calls(call('gate')), usage },
+    { text: 'one', usage },
+    { text: 'two', usage },
+  ]);
+  const agent = createAgent({ model, tools: [held.tool, gate] });
+  const first = agent.run('first', { session: 's' });
+  await held.whenBegun(1);
+  const second = agent.run('second', { session: 's' });
+  held.end(0);
+  expect(await first).toMatchObject({ outcome: { type: 'pending' }, iterations: 1, usage: { totalTokens: 14 } });
+  const { outcome, pending, ...rest } = await second;
+  expect([outcome.type, pending.map(({ tool }) => tool)]).toEqual(['pending', ['gate']]);
+  expect(rest).toMatchObject({ text: '', messages: [], usage: {}, modelCalls: [], iterations: 0 });
+  const session = await agent.open('s');
+  await session.approve('call_2_0');
+  await waitFor(session.actor, ({ context }) => context.turn.number === 2);
+  expect(await session.settled()).toMatchObject({ text: 'two', usage: { totalTokens: 7 } });
 });
 
 describe('R34: what becomes of a message', () => {
