@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,8 +38,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentchart-pack-'));
   app = join(folder, 'app');
   await run(process.execPath, [join(root, 'scripts', 'build.ts'), join(folder, 'source', 'dist')], root);
-  for (const file of ['package.json', 'CHANGELOG.md', 'LICENSE']) {
-    await cp(join(root, file), join(folder, 'source', file));
+  for (const file of ['package.json', 'CHANGELOG.md', 'LICENSE', 'README.md', 'docs']) {
+    await cp(join(root, file), join(folder, 'source', file), { recursive: true });
   }
   const packed = await run('npm', ['pack', './source', '--json', '--ignore-scripts'], folder);
   const tarball = /agentchart-[\w.-]+\.tgz/.exec(packed)?.[0] ?? 'no tarball';
@@ -194,12 +194,23 @@ test('installing it brings four packages at most', async () => {
   expect(names.length).toBeLessThanOrEqual(4);
 });
 
-test('the tarball holds the build, the licence and the changelog, and no source', async () => {
+test('the tarball holds the build, the documents and the licence, and no source', async () => {
   const installed = join(app, 'node_modules', 'agentchart');
   const files = await readdir(installed);
-  expect(files.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'dist', 'package.json']);
+  expect(files.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
   const built = await readdir(join(installed, 'dist'), { recursive: true });
   expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
+});
+
+test('what the README links to is there: its documents in the tarball, the rest in the repository', async () => {
+  const installed = join(app, 'node_modules', 'agentchart');
+  const readme = await readFile(join(installed, 'README.md'), 'utf8');
+  const links = [...new Set([...readme.matchAll(/\]\(([\w./-]+)/g)].map(([, link = '']) => link))];
+  expect(links).toContain('docs/sessions.md');
+  for (const link of links.filter((each) => !each.startsWith('https:'))) {
+    const place = /^docs\/.*\.(md|svg)$/.test(link) ? installed : root;
+    await expect(access(join(place, link))).resolves.toBeUndefined();
+  }
 });
 
 const forBrowsers = ['', '/openai', '/middleware', '/otel', '/compaction', '/inspector', '/sqlite'].map(
