@@ -13,8 +13,10 @@ export type { InputIssue } from './input-issues.ts';
  * What a tool is told about its call. `callIndex` and `callCount` place it in its round; `attempt` starts at 1 and grows with
  * retries, `idempotencyKey` stays the same over all of them and over restarts. A tool that waits for its own session (`settled()`,
  * `run()` in it, the end of a turn that it sent there) waits for itself, until its timeout.
+ *
+ * `Context` is what the application gives to its turns: annotate `ctx` with it. Nobody compares it with what is given: say so in one place.
  */
-export interface ToolContext {
+export interface ToolContext<Context = unknown> {
   callId: string;
   sessionId: string;
   idempotencyKey: string;
@@ -24,7 +26,7 @@ export interface ToolContext {
   callCount: number;
   messages: readonly Message[];
   /** What the application gave to this turn; never stored. */
-  context: unknown;
+  context: Context;
   /** What is kept with the turn, also over a restart: see `metadata` of `run`. Empty where there is none. */
   metadata: Readonly<Record<string, string>>;
   /** Aborts on stop, cancel and timeout. */
@@ -45,11 +47,11 @@ export interface ToolList {
   clear(): void;
 }
 
-export interface ApprovalContext {
+export interface ApprovalContext<Context = unknown> {
   callId: string;
   sessionId: string;
   messages: readonly Message[];
-  context: unknown;
+  context: Context;
 }
 
 /** What running the tool again does. Neither: a call that was cut off by a crash is reported, not repeated. */
@@ -106,8 +108,8 @@ export interface Tool {
   readonly toModelOutput: ((output: unknown) => ToolOutput) | undefined;
 }
 
-/** What `tool()` takes. `S` is the schema, `Result` what `execute` gives in the end. */
-export interface ToolOptions<S extends InputSchema = InputSchema, Result = unknown> {
+/** What `tool()` takes. `S` is the schema, `Result` what `execute` gives in the end, `Context` what the application gives to its turns. */
+export interface ToolOptions<S extends InputSchema = InputSchema, Result = unknown, Context = unknown> {
   /** 1 to 64 of the characters a-z, A-Z, 0-9, _ and -. */
   name: string;
   /** Tells the model what the tool does and when to use it. */
@@ -115,9 +117,9 @@ export interface ToolOptions<S extends InputSchema = InputSchema, Result = unkno
   /** A schema whose root is an object: zod 4, another Standard Schema that gives a JSON schema, or `{ jsonSchema, validate? }`. */
   inputSchema: S;
   /** Gets the checked input. Absent: the application answers the call. Of an `AsyncIterable` the last value is the result. */
-  execute?: (input: SchemaOutput<S>, ctx: ToolContext) => Result | Promise<Result> | AsyncIterable<Result>;
+  execute?: (input: SchemaOutput<S>, ctx: ToolContext<Context>) => Result | Promise<Result> | AsyncIterable<Result>;
   /** Default false. A function that throws counts as true. */
-  needsApproval?: boolean | ((input: SchemaOutput<S>, ctx: ApprovalContext) => boolean | Promise<boolean>);
+  needsApproval?: boolean | ((input: SchemaOutput<S>, ctx: ApprovalContext<Context>) => boolean | Promise<boolean>);
   /** ms for one attempt, above 0. Default: none. */
   timeout?: number;
   /** Default: one attempt. */
@@ -158,7 +160,9 @@ const retryOf = (retry: ToolRetry | undefined): Tool['retry'] => ({
  * });
  * ```
  */
-export const tool = <S extends InputSchema, Result = unknown>(options: ToolOptions<S, Result>): Tool => {
+export const tool = <S extends InputSchema, Result = unknown, Context = unknown>(
+  options: ToolOptions<S, Result, Context>,
+): Tool => {
   checkToolOptions(options);
   const inputSchema = inputJsonSchema(options.name, options.inputSchema);
   const validate = createValidator(options.inputSchema);
