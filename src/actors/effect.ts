@@ -21,11 +21,15 @@ export type EffectEvent<TOutput> =
   | { type: 'effect.abort'; reason?: string }
   | { type: 'xstate.stop' };
 
+/** What is at work for an effect, and no part of its data. */
+const work = Symbol('work');
+
 /** `known` is an outcome that was there when the session was saved and is announced again after a restore. */
 export type EffectSnapshot<TOutput, TInput> = Snapshot<TOutput> & {
   input: TInput;
   known?: TOutput;
   isRestored?: boolean;
+  [work]?: { controller?: AbortController };
 };
 export type EffectLogic<TOutput, TInput> = ActorLogic<
   EffectSnapshot<TOutput, TInput>,
@@ -54,28 +58,25 @@ const active = <TOutput, TInput>(input: TInput): EffectSnapshot<TOutput, TInput>
 export const fromEffect = <TOutput, TInput>(
   run: (scope: EffectScope<TInput>) => Promise<TOutput>,
 ): RunnableEffect<TOutput, TInput> => {
-  const controllers = new WeakMap<AnyActorRef, AbortController>();
-  const abort = (self: AnyActorRef, reason: string): void => {
-    controllers.get(self)?.abort(new DOMException(reason, 'AbortError'));
+  const abort = (snapshot: EffectSnapshot<TOutput, TInput>, reason: string): void => {
+    snapshot[work]?.controller?.abort(new DOMException(reason, 'AbortError'));
   };
   return {
     run,
-    getInitialSnapshot: (_scope, input) => active(input),
+    getInitialSnapshot: (_scope, input) => ({ ...active<TOutput, TInput>(input), [work]: {} }),
     transition: (snapshot, event, { self }) => {
       if (snapshot.status !== 'active') return snapshot;
       switch (event.type) {
         case 'effect.settled':
-          controllers.delete(self);
-          return { ...snapshot, status: 'done', output: event.output, error: undefined };
+          return { status: 'done', output: event.output, error: undefined, input: snapshot.input };
         case 'effect.failed':
-          controllers.delete(self);
           return { ...snapshot, status: 'error', output: undefined, error: event.error };
         case 'effect.abort':
           hostOf(self).executor?.abort(self);
-          abort(self, event.reason ?? 'aborted');
+          abort(snapshot, event.reason ?? 'aborted');
           return snapshot;
         case 'xstate.stop':
-          abort(self, 'stopped');
+          abort(snapshot, 'stopped');
           return { ...snapshot, status: 'stopped', output: undefined, error: undefined };
         default:
           return snapshot;
@@ -93,7 +94,8 @@ export const fromEffect = <TOutput, TInput>(
         return;
       }
       const controller = new AbortController();
-      controllers.set(self, controller);
+      const underWay = snapshot[work];
+      if (underWay !== undefined) underWay.controller = controller;
       running.add(controller);
       // One turn of the microtask queue later the parent's snapshot holds what it decided when it started this effect.
       void (breath() ?? Promise.resolve())
@@ -121,6 +123,6 @@ export const fromEffect = <TOutput, TInput>(
     },
     getPersistedSnapshot: ({ input, output }) =>
       ({ ...active<TOutput, TInput>(input), ...(output === undefined ? {} : { known: output }) }) as Snapshot<unknown>,
-    restoreSnapshot: (stored) => ({ ...(stored as EffectSnapshot<TOutput, TInput>), isRestored: true }),
+    restoreSnapshot: (stored) => ({ ...(stored as EffectSnapshot<TOutput, TInput>), isRestored: true, [work]: {} }),
   };
 };

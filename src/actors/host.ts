@@ -26,6 +26,8 @@ export interface Host {
   readonly running: Set<AbortController>;
   /** Resolves when the state that asks for an effect is stored; undefined where nothing is (R38). */
   barrier(): Promise<void> | undefined;
+  /** Hears a step of the session's own chart. */
+  step?: ((step: { from: string; to: string; event: string }) => void) | undefined;
   /** Where effects do not run in this process. */
   executor?: Executor | undefined;
 }

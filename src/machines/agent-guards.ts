@@ -22,7 +22,7 @@ import type { ChartEvent } from './chart-event.ts';
 import { plainReply } from './plain-reply.ts';
 import { allSettled, onlyPeopleLeft, ownerOf, pendingOf } from './round.ts';
 import type { AgentRules } from './rules.ts';
-import type { DecisionEvent } from './tool-call-context.ts';
+import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { ToolCallMachine } from './tool-call.ts';
 import { limitsOf } from './turn.ts';
 import type { TurnResult } from './turn-result.ts';
@@ -116,6 +116,13 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
         if (typeof callId !== 'string') return false;
         const call = ownerOf(context.round, callId);
         return call !== undefined && call.phase !== 'settled';
+      },
+      // A call is over, none waits for its slot, and no agent above is to be told.
+      concernsNoOther: ({ context: { round, callPrefix } }, { callId, result }: CallReported) => {
+        if (round === null || result === undefined || callPrefix !== '') return false;
+        const call = ownerOf(round, callId);
+        if (call === undefined || call.phase === 'settled') return false;
+        return !round.calls.some(({ phase }) => phase === 'queued');
       },
       isPendingCall: ({ context }, event: DecisionEvent) => {
         if (!isWellFormed(event)) return false;

@@ -5,8 +5,8 @@ import { endingEvents } from './ending-events.ts';
 export const observingState = (agent: AgentSetup) => {
   const endings = endingEvents(agent);
   const onward = [
-    { guard: 'isWithinIterations', target: '#agent.thinking', actions: 'readSteering' },
-    { guard: 'finalizes', target: '#agent.thinking', actions: ['finalize', 'readSteering'] },
+    { guard: 'isWithinIterations', target: '#agent.thinking', actions: 'goOn' },
+    { guard: 'finalizes', target: '#agent.thinking', actions: ['finalize', 'goOn'] },
     { target: '#agent.done.limited', actions: { type: 'endLimited', params: { limit: 'maxIterations' } } },
   ] as const;
   return agent.createStateConfig({

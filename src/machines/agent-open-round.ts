@@ -4,10 +4,16 @@ import type { AgentSetup } from './agent-setup.ts';
 export const openRoundState = (agent: AgentSetup) =>
   agent.createStateConfig({
     on: {
-      'call.reported': {
-        guard: { type: 'isOpenCall', params: ({ event }) => event },
-        actions: [{ type: 'noteCall', params: ({ event }) => event }, 'startCalls', 'reportUp'],
-      },
+      'call.reported': [
+        {
+          guard: { type: 'concernsNoOther', params: ({ event }) => event },
+          actions: { type: 'noteCall', params: ({ event }) => event },
+        },
+        {
+          guard: { type: 'isOpenCall', params: ({ event }) => event },
+          actions: [{ type: 'noteCall', params: ({ event }) => event }, 'startCalls', 'reportUp'],
+        },
+      ],
       'approval.granted': {
         guard: { type: 'isPendingCall', params: ({ event }) => event },
         actions: { type: 'decide', params: ({ event }) => event },

@@ -77,16 +77,14 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         enqueue.emit({ type: 'message-fate', messageId: next.id, fate: { type: 'delivered' }, turn });
       }),
       readSteering: enqueueActions(({ context, enqueue }) => {
-        if (!context.inbox.some(({ mode }) => mode === 'steer')) return;
+        const fates = turnSteps.steeringFates(context);
+        if (fates.length === 0) return;
         enqueue.assign(turnSteps.readSteering(context));
-        for (const { id } of context.inbox.filter(({ mode }) => mode === 'steer')) {
-          enqueue.emit({
-            type: 'message-fate',
-            messageId: id,
-            fate: { type: 'delivered' },
-            turn: context.turn.number,
-          });
-        }
+        for (const fate of fates) enqueue.emit(fate);
+      }),
+      goOn: enqueueActions(({ context, enqueue }) => {
+        enqueue.assign({ lastRound: [], ...turnSteps.readSteering(context) });
+        for (const fate of turnSteps.steeringFates(context)) enqueue.emit(fate);
       }),
       withdraw: enqueueActions(({ context, enqueue }, { id, reason }: { id: string; reason?: string | undefined }) => {
         if (!context.inbox.some((queued) => queued.id === id)) return;

@@ -6,7 +6,6 @@ export const thinkingState = (agent: AgentSetup) => {
   const endings = endingEvents(agent);
   return agent.createStateConfig({
     tags: 'busy',
-    entry: 'forgetRound',
     initial: 'asking',
     on: {
       ...endings.on,

@@ -2,6 +2,7 @@ import { repairHistory } from '../messages/history.ts';
 import type { Message, ToolResultPart } from '../messages/message.ts';
 import { textResult } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
+import type { ChartEvent } from './chart-event.ts';
 import { type Round, messagesOf, settleOpen } from './round.ts';
 import type { AgentRules } from './rules.ts';
 import type { Step } from './step.ts';
@@ -106,3 +107,9 @@ export const readSteering = (context: AgentContext): Step => {
     inbox: context.inbox.filter(({ mode }) => mode !== 'steer'),
   };
 };
+
+/** What is said of those messages. */
+export const steeringFates = ({ inbox, turn }: AgentContext): ChartEvent[] =>
+  inbox.flatMap(({ id, mode }) =>
+    mode === 'steer' ? [{ type: 'message-fate', messageId: id, fate: { type: 'delivered' }, turn: turn.number }] : [],
+  );

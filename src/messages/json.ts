@@ -13,10 +13,40 @@ export const isPlainObject = (value: unknown): value is Record<string, unknown> 
  * JSON text with sorted keys: equal values give equal text, whatever the order of their keys. A key that holds `undefined` counts
  * as absent. Throws, as `JSON.stringify` does, for a bigint and for a cycle.
  */
-export const canonicalJson = (value: unknown): string =>
+export const canonicalJson = (value: unknown): string => plainCanonical(value, 0) ?? anyCanonical(value);
+
+const anyCanonical = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
     isPlainObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
   ) ?? 'null';
+
+const maxPlainDepth = 100;
+
+/** The same for what is surely plain, several times as fast. Undefined for all else, also for keys that objects put in an order of their own. */
+const plainCanonical = (value: unknown, depth: number): string | undefined => {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+  if (depth > maxPlainDepth) return undefined;
+  if (Array.isArray(value)) {
+    let text = '';
+    for (const item of value as readonly unknown[]) {
+      const part = plainCanonical(item, depth + 1);
+      if (part === undefined) return undefined;
+      text += text === '' ? part : `,${part}`;
+    }
+    return `[${text}]`;
+  }
+  if (!isPlainObject(value)) return undefined;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key];
+    if (item === undefined) continue;
+    const part = key >= '0' && key < ':' ? undefined : plainCanonical(item, depth + 1);
+    if (part === undefined) return undefined;
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${part}`;
+  }
+  return `{${text}}`;
+};
 
 /** A copy of plain JSON, several times as fast as `structuredClone`. */
 export const copyJson = <T>(value: T): T => {

@@ -110,10 +110,10 @@ export const textOf = (message: Message): string =>
 /** The calls that are ours to run: those that the provider has not run itself (R9). */
 export const callsOf = (message: AssistantMessage): ToolCallPart[] => {
   if (typeof message.content === 'string') return [];
-  const answered = new Set<string>();
-  for (const part of message.content) if (part.type === 'tool-result') answered.add(part.toolCallId);
+  let answered: Set<string> | undefined;
+  for (const part of message.content) if (part.type === 'tool-result') (answered ??= new Set()).add(part.toolCallId);
   return message.content.filter(
     (part): part is ToolCallPart =>
-      part.type === 'tool-call' && part.providerExecuted !== true && !answered.has(part.toolCallId),
+      part.type === 'tool-call' && part.providerExecuted !== true && answered?.has(part.toolCallId) !== true,
   );
 };

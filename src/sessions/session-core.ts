@@ -17,7 +17,6 @@ import { type Inbox, createInbox } from './inbox.ts';
 import { type Journal, createJournal } from './journal.ts';
 import { restoreActor } from './restore-actor.ts';
 import { statusOf } from './session-status.ts';
-import { hearTransitions } from './transitions.ts';
 import { turnSoFar } from './turn-so-far.ts';
 import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
 
@@ -135,6 +134,10 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     // An effect that somebody else runs was asked for by a state that is stored.
     barrier: () => (store.durable && source.executor === undefined ? journal.claim() : undefined),
     executor: source.executor,
+    step: (transition) => {
+      journal.note(transition);
+      feed.step(transition);
+    },
   });
   /** What tools added to a turn holds for that turn alone; one that can be gone on with still needs it. */
   const letGo = (turn: number): void => {
@@ -197,10 +200,6 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     decide,
     isLeft: () => isOver || crash !== undefined,
     publish: feed.tell,
-  });
-  hearTransitions(actor, (transition) => {
-    journal.note(transition);
-    feed.step(transition);
   });
 
   const toJSON = (): SessionDocument => {
