@@ -21,8 +21,8 @@ const medians = (samples: readonly Figures[]): Figures =>
   );
 
 /** ms for one sample, and for all samples of one contender in one workload: who needs longer is measured less often. */
-const longest = 300_000;
-const budget = 60_000;
+const longest = 100_000;
+const budget = 15_000;
 
 interface Worker {
   measure(workload: string): Promise<Answer>;

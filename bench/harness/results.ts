@@ -103,6 +103,57 @@ export const writeResults = async (results: Results): Promise<void> => {
   writeFileSync(join(folder, 'results.md'), markdownOf(all));
 };
 
+/** What the workloads of the table are called there, and their figure where it is not the first. */
+const shown: Readonly<Record<string, string>> = {
+  'one-answer': 'one answer, no tools',
+  'rounds-50': '50 rounds of one call',
+  'fan-out': '64 calls at once',
+  'fan-out-20ms': '64 calls of 20 ms',
+  growth: 'last 50 of 500 rounds ÷ first 50',
+  deltas: 'a piece of a streamed answer',
+  paused: 'a run that waits, in memory',
+  resume: 'from JSON to a live run',
+  'persist-300': '300 rounds, every step in SQLite',
+};
+
+const columns = ['agentchart', 'xstate-bare', 'ai-sdk', 'langchain', 'openai-agents', 'mastra', 'loop'] as const;
+const kits = ['ai-sdk', 'langchain', 'openai-agents', 'mastra'] as const;
+/** Where a file is written these stand in for those of the table. */
+const stored: Readonly<Record<string, string>> = { agentchart: 'agentchart-sqlite', langchain: 'langchain-sqlite' };
+
+const standingOf = (standings: Record<string, Standing>, column: string): number | undefined =>
+  mainFigure(standings[column]) ?? mainFigure(standings[stored[column] ?? '']);
+
+/** The figures side by side; the last column is ours to those of the fastest other kit. */
+export const comparison = ({ date, machine: on, workloads }: Results): string => {
+  const rows = Object.entries(shown).flatMap(([name, label]) => {
+    const workload = workloads[name];
+    if (workload === undefined) return [];
+    const { standings, unit } = workload;
+    const figures = columns.map((column) => standingOf(standings, column));
+    const others = kits.flatMap((kit) => standingOf(standings, kit) ?? []);
+    const [ours] = figures;
+    const ratio = ours === undefined || others.length === 0 ? '' : `${(ours / Math.min(...others)).toFixed(2)} ×`;
+    const cells = figures.map((figure) => (figure === undefined ? '–' : number(figure)));
+    return [`| ${label} | ${unit} | ${cells.join(' | ')} | ${ratio} |`];
+  });
+  if (rows.length === 0)
+    return 'Nothing is measured yet: `npm run bench` does it, `npm run bench -- --docs` writes it here.';
+  return [
+    `${date}, ${on.cpu}, ${on.cores} cores, Node ${on.node}. Less is better everywhere.`,
+    '',
+    `| | unit | ${columns.map((column) => titles[column] ?? column).join(' | ')} | to the fastest other kit |`,
+    `|---|---|${columns.map(() => '---:|').join('')}---:|`,
+    ...rows,
+  ].join('\n');
+};
+
+const table = /(<!-- bench-table -->\n)[\s\S]*?(\n<!-- \/bench-table -->)/;
+
+/** Puts the figures side by side between `<!-- bench-table -->` and `<!-- /bench-table -->`. */
+export const fillTable = (text: string, results: Results): string =>
+  text.replace(table, (_, head: string, end: string) => `${head}\n${comparison(results)}\n${end}`);
+
 const documents = [
   'README.md',
   'docs/sessions.md',
@@ -111,6 +162,7 @@ const documents = [
   'docs/options.md',
   'docs/machine.md',
   'docs/distributed.md',
+  'docs/performance.md',
 ];
 const place = /(<!-- bench (\S+) (\S+) (.+?) -->)[\s\S]*?(<!-- \/bench -->)/g;
 
@@ -139,7 +191,7 @@ export const fillDocs = (results: Results): void => {
     const path = join(repository, document);
     if (!existsSync(path)) continue;
     const text = readFileSync(path, 'utf8');
-    const filled = fillText(text, results);
+    const filled = fillTable(fillText(text, results), results);
     if (filled !== text) writeFileSync(path, filled);
   }
 };

@@ -51,4 +51,5 @@ export const createAlarmLogic = (clock: Clock): AlarmLogic =>
         signal.addEventListener('abort', () => clock.clearTimeout(handle), { once: true });
         wait();
       }),
+    { isIdle: ({ at }) => at === null },
   );

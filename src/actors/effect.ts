@@ -53,10 +53,12 @@ const active = <TOutput, TInput>(input: TInput): EffectSnapshot<TOutput, TInput>
  * Asynchronous work as an actor whose failures are values: `run` must not reject, and what it gives is plain JSON.
  *
  * It differs from XState's `fromPromise` where a session is restored: a finished effect whose outcome its parent had not taken
- * yet announces it again, so that no parent waits for ever. One that was still at work runs again with the same input.
+ * yet announces it again, so that no parent waits for ever. One that was still at work runs again with the same input. What is idle never
+ * comes to anything, and holds nothing while it is waited for.
  */
 export const fromEffect = <TOutput, TInput>(
   run: (scope: EffectScope<TInput>) => Promise<TOutput>,
+  { isIdle }: { isIdle?: (input: TInput) => boolean } = {},
 ): RunnableEffect<TOutput, TInput> => {
   const abort = (snapshot: EffectSnapshot<TOutput, TInput>, reason: string): void => {
     snapshot[work]?.controller?.abort(new DOMException(reason, 'AbortError'));
@@ -93,6 +95,7 @@ export const fromEffect = <TOutput, TInput>(
         executor.start(self, snapshot.isRestored === true);
         return;
       }
+      if (isIdle?.(snapshot.input) === true) return;
       const controller = new AbortController();
       const underWay = snapshot[work];
       if (underWay !== undefined) underWay.controller = controller;

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contender as ours } from '../../bench/contenders/agentchart.ts';
 import { contender as stored } from '../../bench/contenders/agentchart-sqlite.ts';
 import { contender as loop } from '../../bench/contenders/loop.ts';
+import { contender as bare } from '../../bench/contenders/xstate-bare.ts';
 import { workloads } from '../../bench/harness/lists.ts';
-import { type Results, fillText, markdownOf } from '../../bench/harness/results.ts';
+import { type Results, comparison, fillTable, fillText, markdownOf, readResults } from '../../bench/harness/results.ts';
 
 // Ten thousand sessions, an installation and an engine are for the bench itself.
 const short = workloads.names.filter((name) => !/^(paused|waiting-rows|package|persist-1000|restate-.*)$/.test(name));
@@ -14,9 +17,7 @@ test.each(short)('the workload %s runs and is checked for our own contenders', a
   const figures = Object.values((await sample?.()) ?? {});
   expect(figures.length).toBeGreaterThan(0);
   for (const figure of figures) expect(figure).toBeGreaterThan(0);
-  await (
-    await workload.prepare(loop)
-  )?.();
+  for (const other of [loop, bare]) await (await workload.prepare(other))?.();
 });
 
 const results = (ms: number): Results => ({
@@ -52,4 +53,22 @@ test('a contender that failed stands in the table with its reason', () => {
   expect(table).toContain('| agentchart | 2.00 | 4.00 × | 1.00 × |');
   expect(table).toContain('| ai | failed: it did not install |');
   expect(table).toContain('Has no such thing: @mastra/core.');
+});
+
+test('the table compares ours with the fastest other kit', () => {
+  const { workloads: given, ...rest } = results(2);
+  const one = { ...given['one'], standings: { ...given['one']?.standings } } as Results['workloads'][string];
+  const standings = {
+    ...one.standings,
+    'ai-sdk': { rounds: 7, figures: { time: 4 } },
+    langchain: { rounds: 7, figures: { time: 8 } },
+  };
+  const text = comparison({ ...rest, workloads: { 'one-answer': { ...one, standings } } });
+  expect(text).toContain('| one answer, no tools | ms | 2.00 | – | 4.00 | 8.00 | – | – | 0.500 | 0.50 × |');
+});
+
+test('the figures in the document are those of the last measurement', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8');
+  expect(text).toContain('<!-- bench-table -->');
+  expect(text).toBe(fillTable(text, readResults()));
 });
