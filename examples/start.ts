@@ -1,4 +1,5 @@
-// `npm start`: an agent on the screen. It compares two cities at once, asks before it books, and can be left and resumed.
+// `npm start`: an agent on the screen, and on the inspector's page. It compares two cities at once, asks before it books, and can be left
+// and resumed.
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Session } from 'agentchart';
@@ -9,6 +10,7 @@ import { escapeText } from './terminal/escape-text.ts';
 import { leaveFileOnInterrupt } from './terminal/leave-file-on-interrupt.ts';
 import { runMain } from './terminal/run-main.ts';
 import { saveSession } from './terminal/save-session.ts';
+import { showInspector } from './terminal/show-inspector.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
 import { createTripAgent, tripQuestion } from './trip.ts';
@@ -63,20 +65,28 @@ const main = async (): Promise<number> => {
   }
   const { model, about, close } = await chooseModel();
   console.log(about);
+  const stops = [close];
   try {
     const agent = createTripAgent(model);
     const question = resume === undefined ? positionals.join(' ') || tripQuestion : undefined;
-    const session = resume === undefined ? await agent.open() : agent.restore(readFileSync(resume, 'utf8'));
+    const inspector = await showInspector({ agents: [agent] });
+    stops.push(inspector.close);
+    const { inspect } = inspector;
+    const seen = inspect === undefined ? {} : { inspect };
+    const session =
+      resume === undefined ? await agent.open(undefined, seen) : agent.restore(readFileSync(resume, 'utf8'), seen);
     console.log(question === undefined ? `Going on with ${resume}\n` : `You:   ${question}\n`);
-    leaveFileOnInterrupt(session, resume ?? `.sessions/${session.id}.json`);
+    const stopLeaving = leaveFileOnInterrupt(session, resume ?? `.sessions/${session.id}.json`);
     await follow(session, createDecider(values), question);
     if (resume !== undefined) saveSession(resume, session);
     const { outcome, iterations, usage: tokens } = await session.settled();
     const counted = tokens.totalTokens === undefined ? '' : `; tokens: ${tokens.totalTokens}`;
     console.log(`\n(${outcome.type}; rounds of tool calls: ${iterations}${counted})`);
+    stopLeaving();
+    await inspector.stay();
     return outcome.type === 'answered' ? 0 : 1;
   } finally {
-    await close();
+    for (const stop of stops) await stop();
   }
 };
 

@@ -1,9 +1,10 @@
-// The classic: one tool, one question. `npx node --conditions=agentchart-source examples/weather.ts`
+// The classic: one tool, one question. `npx node --conditions=agentchart-source examples/weather.ts`, with `--inspect` on a page as well.
 import { createAgent, tool } from 'agentchart';
 import { z } from 'zod';
 import { chooseModel } from './terminal/choose-model.ts';
 import { escapeText } from './terminal/escape-text.ts';
 import { runMain } from './terminal/run-main.ts';
+import { showInspector } from './terminal/show-inspector.ts';
 
 const getWeather = tool({
   name: 'GetWeather',
@@ -17,12 +18,16 @@ const getWeather = tool({
 await runMain(async () => {
   const { model, about, close } = await chooseModel();
   console.log(`${about}\n`);
+  const agent = createAgent({ model, tools: [getWeather] });
+  const shown = process.argv.includes('--inspect') ? await showInspector({ agents: [agent] }) : undefined;
   try {
-    const agent = createAgent({ model, tools: [getWeather] });
-    const { text, iterations } = await agent.run('根据当前苏州的天气给我一些穿衣建议。');
+    const seen = shown?.inspect === undefined ? {} : { inspect: shown.inspect };
+    const { text, iterations } = await agent.run('根据当前苏州的天气给我一些穿衣建议。', seen);
     console.log(`${escapeText(text)}\n\n(rounds of tool calls: ${iterations})`);
+    await shown?.stay();
     return 0;
   } finally {
+    await shown?.close();
     await close();
   }
 });

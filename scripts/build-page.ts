@@ -1,7 +1,6 @@
 // Builds the inspector's page: three files that need nothing from elsewhere. Preact, dagre and the schema checker are bundled in.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'src', 'inspector', 'page');
@@ -16,6 +15,8 @@ export const buildPage = async (folder: string): Promise<void> => {
     ([name, file]) => `Contains ${name}.\n\n${readFileSync(join(root, 'node_modules', name, file), 'utf8').trim()}`,
   );
   const schemaLicence = 'Contains @cfworker/json-schema, Copyright (c) 2020 Jeremy Danyow, under the MIT licence.';
+  // Only where there is something to build: it costs more than most programs that ask.
+  const { build } = await import('esbuild');
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [join(source, 'main.tsx'), join(source, 'page.css')],
@@ -42,6 +43,16 @@ export const buildPage = async (folder: string): Promise<void> => {
     writeFileSync(part, contents);
     renameSync(part, path);
   }
+};
+
+/** Builds where there is no page, or an older one than its sources. */
+export const buildStalePage = async (folder: string): Promise<void> => {
+  const built = join(folder, 'page.js');
+  const inspector = join(root, 'src', 'inspector');
+  const files = readdirSync(inspector, { recursive: true, encoding: 'utf8' });
+  const isFresh = (at: number): boolean => files.every((file) => statSync(join(inspector, file)).mtimeMs < at);
+  if (existsSync(built) && isFresh(statSync(built).mtimeMs)) return;
+  await buildPage(folder);
 };
 
 if (import.meta.main) await buildPage(resolve(root, process.argv[2] ?? join('dist', 'inspector', 'page')));

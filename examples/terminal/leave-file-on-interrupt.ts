@@ -4,11 +4,11 @@ import { saveSession } from './save-session.ts';
 
 /**
  * The first Ctrl-C writes the session to the file, as soon as no tool runs, and leaves; the second leaves at once. npm passes
- * on a signal that the terminal has sent already: one that comes right after the first is the same key.
+ * on a signal that the terminal has sent already: one that comes right after the first is the same key. Gives back what ends it.
  */
-export const leaveFileOnInterrupt = (session: Session, file: string): void => {
+export const leaveFileOnInterrupt = (session: Session, file: string): (() => void) => {
   let interruptedAt: number | undefined;
-  process.on('SIGINT', () => {
+  const interrupt = (): void => {
     if (interruptedAt !== undefined) {
       if (performance.now() - interruptedAt > 300) process.exit(130);
       return;
@@ -17,7 +17,7 @@ export const leaveFileOnInterrupt = (session: Session, file: string): void => {
     saveSession(file, session);
     console.log(`\n\nThe session is in ${file}; go on with it:\n\n  npm start -- --resume ${file}\n`);
     void leave();
-  });
+  };
 
   const leave = async (): Promise<void> => {
     if (session.actor.getSnapshot().matches('acting'))
@@ -26,4 +26,6 @@ export const leaveFileOnInterrupt = (session: Session, file: string): void => {
     saveSession(file, session);
     process.exit(130);
   };
+  process.on('SIGINT', interrupt);
+  return () => process.off('SIGINT', interrupt);
 };

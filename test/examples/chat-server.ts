@@ -49,13 +49,15 @@ afterAll(() => {
 });
 
 /** A server of Chat Completions that keeps what it was asked. */
-export const startChatServer = async (answer: (request: ChatRequest) => ChatAnswer): Promise<ChatServer> => {
+export const startChatServer = async (
+  answer: (request: ChatRequest) => ChatAnswer | Promise<ChatAnswer>,
+): Promise<ChatServer> => {
   const requests: ChatRequest[] = [];
   const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = (await request.toArray()).join('');
     const asked: ChatRequest = { path: request.url, headers: request.headers, body: JSON.parse(text) };
     requests.push(asked);
-    const said = answer(asked);
+    const said = await answer(asked);
     if (said === undefined) return;
     const isRefusal = typeof said === 'object' && 'status' in said;
     response.writeHead(isRefusal ? said.status : 200, { 'content-type': 'application/json' });

@@ -47,6 +47,9 @@ const cleared = [
   'FORCE_COLOR',
   'NO_COLOR',
   'NODE_OPTIONS',
+  // No example opens a browser here.
+  'DISPLAY',
+  'WAYLAND_DISPLAY',
 ];
 
 const cleanEnv = (): NodeJS.ProcessEnv => {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { command, readStream } from '../inspector/http.ts';
 import { startChatServer } from './chat-server.ts';
 import { readmeBlocks } from './readme-blocks.ts';
 import { emptyFolder, exampleArgs, runExample, startExample, watch } from './run-example.ts';
@@ -104,6 +105,8 @@ test
     const second = watch('script', ['-qefc', `${quoted} --resume ${file}`, '/dev/null'], { cwd });
     await second.shows('[r]eject?');
     second.child.stdin?.write('a\r');
+    await second.shows('until you press Ctrl-C');
+    second.child.stdin?.write('\u0003');
     const resumed = await second.finished;
     expect(resumed.stdout).toContain('Your train G7349 to Hangzhou is booked');
     expect(resumed.stdout).not.toContain('→ GetWeather');
@@ -113,3 +116,36 @@ test
     expect(third.stdout).not.toContain('BookTrain');
     expect(third.status).toBe(0);
   });
+
+test
+  .runIf(hasPseudoTerminal)
+  .concurrent(
+    'what it asks at the keyboard can be decided on the page that it opens, and the page stays until Ctrl-C',
+    async () => {
+      const cwd = await emptyFolder();
+      const opened = join(cwd, 'opened');
+      const browser = join(cwd, 'browser.sh');
+      await writeFile(browser, `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 });
+      // A desktop that has no browser but this one.
+      const env = { DISPLAY: ':99', XDG_DATA_DIRS: cwd, XDG_DATA_HOME: cwd, BROWSER: browser };
+      const quoted = [process.execPath, ...exampleArgs('start.ts', [])].map((word) => `'${word}'`).join(' ');
+      const running = watch('script', ['-qefc', quoted, '/dev/null'], { cwd, env });
+      let printed = '';
+      running.child.stdout?.on('data', (piece: Buffer) => (printed += piece.toString()));
+      await running.shows('[r]eject?');
+      const url = /Inspector: (\S+)/.exec(printed)?.[1] ?? '';
+      const { events } = await readStream(url, (streamed) => streamed.events.length >= streamed.hello.last);
+      const [, session] = /"type":"session","session":"([^"]+)"/.exec(JSON.stringify(events)) ?? [];
+      const [, inputHash] = /"inputHash":"([0-9a-f]{64})"/.exec(JSON.stringify(events)) ?? [];
+      const decision = { session, callId: 'call_2_0', inputHash };
+      const { status } = await command(url, { type: 'approve', ...decision, input: { from: 'a', to: 'b', seats: 2 } });
+      expect(status).toBe(200);
+      await running.shows('until you press Ctrl-C');
+      running.child.stdin?.write('\u0003');
+      const finished = await running.finished;
+      expect(finished.stdout).toContain('Decided on the page.');
+      expect(finished.stdout).toContain('booked for 146 yuan');
+      expect(finished.status).toBe(0);
+      expect((await readFile(opened, 'utf8')).trim()).toBe(url);
+    },
+  );

@@ -1,11 +1,11 @@
 import { type IncomingMessage, request } from 'node:http';
-import { buildPage } from '../../scripts/build-page.ts';
+import { buildStalePage } from '../../scripts/build-page.ts';
 import type { ProtocolEvent } from '../../src/inspector/protocol.ts';
 import type { ViewState } from '../../src/inspector/view-state.ts';
 
 /** The page as it is now, where a server that runs from the source finds it. */
 export const preparePage = (): Promise<void> =>
-  buildPage(new URL('../../dist/inspector/page', import.meta.url).pathname);
+  buildStalePage(new URL('../../dist/inspector/page', import.meta.url).pathname);
 
 export const placeOf = (url: string): { port: number; token: string } => ({
   port: Number(new URL(url).port),

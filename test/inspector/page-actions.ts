@@ -24,8 +24,15 @@ export const openTab = async (page: Page, name: string): Promise<void> => {
   await page.waitForSelector(`[role=tabpanel][aria-label=${name}]`, { state: 'attached' });
 };
 
+/** Waits until a state is lit: the chart shows one after the other. */
+export const waitForLit = (page: Page, state: string): Promise<unknown> =>
+  page.waitForSelector(
+    `.drawing .chip.active[data-state="${state}"], .drawing .state.active > [data-state="${state}"]:not(.chip)`,
+  );
+
+/** What is lit in the chart: boxes, and the nested states in them. */
+export const litSelector = '.drawing .chip.active, .drawing .state.active > [data-state]:not(.chip)';
+
 /** The states that are lit in the chart, innermost ones last. */
 export const litStates = (page: Page): Promise<string[]> =>
-  page.$$eval('.drawing .active[data-state], .drawing .active > [data-state]', (elements) =>
-    elements.map((element) => element.getAttribute('data-state') ?? ''),
-  );
+  page.$$eval(litSelector, (elements) => elements.map((element) => element.getAttribute('data-state') ?? ''));

@@ -9,10 +9,12 @@ import { createAgent, memoryStore } from '../../src/index.ts';
 import { type Inspector, startInspector } from '../../src/inspector/index.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { startChatServer } from '../examples/chat-server.ts';
+import { emptyFolder, startExample } from '../examples/run-example.ts';
 import { call, calls, heldTool, toolOf } from '../support/tools.ts';
 import { type Watched, chromiumPath, startBrowser, watchPage } from '../support/browser.ts';
 import { preparePage } from './http.ts';
-import { litStates, openTab, press, shownState, textOf, waitForText } from './page-actions.ts';
+import { litSelector, litStates, openTab, press, shownState, textOf, waitForLit, waitForText } from './page-actions.ts';
 import { tripAgent } from './support.ts';
 import { walkingLog, walkingStates } from './walking-log.ts';
 
@@ -73,18 +75,69 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     await session.send('Look.');
     await held.whenBegun(1);
     await waitForText(page, shownState, 'acting');
-    expect(await litStates(page)).toContain('agent.acting');
+    await waitForLit(page, 'agent.acting');
     expect(await textOf(page, '.actors')).toContain('running.executing'.split('.')[0]);
     expect(await page.$$eval('.drawing .arrow.taken', (arrows) => arrows.length)).toBe(1);
     held.end(0);
     await session.settled();
     await waitForText(page, shownState, 'done.answered');
-    expect(await litStates(page)).toEqual(expect.arrayContaining(['agent.done', 'agent.done.answered']));
+    await waitForLit(page, 'agent.done.answered');
+    expect(await litStates(page)).toEqual(['agent.done', 'agent.done.answered']);
     const rows = await textOf(page, '.rows');
     const at = (words: string) => rows.indexOf(words);
     const order = ['thinking.asking', 'acting', 'observing.counting', 'done.answered'].map(at);
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order).not.toContain(-1);
+  });
+
+  test('the weather example, in a process of its own: its states light up in order, also those that it leaves at once', async () => {
+    let begin = (): void => undefined;
+    const isOpen = new Promise<void>((resolve) => (begin = resolve));
+    const { env } = await startChatServer(async ({ body }) => {
+      await isOpen;
+      const isAsked = body.messages.at(-1)?.role === 'tool';
+      return isAsked ? 'Take a coat.' : { call: 'GetWeather', input: { location: 'Suzhou' } };
+    });
+    const example = startExample('weather.ts', ['--inspect'], { cwd: await emptyFolder(), env });
+    let printed = '';
+    example.child.stdout?.on('data', (piece: Buffer) => (printed += piece.toString()));
+    await example.shows('#token=');
+    await example.shows('\n');
+    await page.goto(/Inspector: (\S+)/.exec(printed)?.[1] ?? '', { waitUntil: 'domcontentloaded' });
+    await page.waitForSelector('.drawing .active');
+    const lit = page.evaluate(
+      (selector) =>
+        new Promise<string[]>((resolve) => {
+          const seen: string[] = [];
+          const look = (): void => {
+            const active = [...document.querySelectorAll(selector)];
+            const state = active.at(-1)?.getAttribute('data-state') ?? '';
+            if (seen.at(-1) !== state) seen.push(state);
+            if (state === 'agent.done.answered') resolve(seen);
+          };
+          look();
+          new MutationObserver(look).observe(document.body, { subtree: true, attributes: true, childList: true });
+        }),
+      litSelector,
+    );
+    begin();
+    expect(await lit).toEqual(
+      [
+        'thinking.asking',
+        'thinking.deciding',
+        'acting',
+        'observing.counting',
+        'observing.limiting',
+        'thinking.asking',
+        'thinking.deciding',
+        'done.answered',
+      ].map((state) => `agent.${state}`),
+    );
+    expect(await textOf(page, '.conversation')).toContain('Take a coat.');
+    const { status, stderr } = await example.finished;
+    expect([status, stderr]).toEqual([0, '']);
+    // That the process has gone is told by the browser as well.
+    watched.faults.splice(0, Infinity, ...watched.faults.filter((fault) => !fault.includes('net::ERR_')));
   });
 
   test('a click approves with edited arguments, checked while they are typed, and the machine moves on', async () => {

@@ -6,9 +6,10 @@ import { drawingOf } from '../drawing.ts';
 import { type Layout, layoutOf } from '../layout.ts';
 import { type Chip, overviewOf } from '../overview.ts';
 import { actorName, edgeOf, eventName, pathOf } from '../timeline.ts';
-import type { ActorView, TakenStep } from '../view-state.ts';
+import { type ActorView, type SessionView, type TakenStep, sessionOf } from '../view-state.ts';
 import { ChartDrawing } from './chart-drawing.tsx';
 import { ZoomPane } from './zoom-pane.tsx';
+import { usePlayback } from './use-playback.ts';
 import { useStore } from './use-store.ts';
 
 /** A chart that is small or flat is drawn whole; a nested one fits the screen as an overview. */
@@ -70,12 +71,18 @@ const Canvas = ({ chart, actor, isFull }: { chart: Chart; actor: ActorView; isFu
   );
 };
 
+/** The outermost agent, or the machine that the session is. */
+const mainActor = (session: SessionView | undefined): ActorView | undefined =>
+  session === undefined ? undefined : (agentsOf(session)[0] ?? session.actors[session.root]);
+
 export const ChartPanel = () => {
   const store = useStore();
-  const { session, view } = store;
   const [full, setFull] = useState<Record<string, boolean>>({});
-  const chosen = session?.actors[store.actor ?? ''];
-  const actor = chosen ?? (session === undefined ? undefined : (agentsOf(session)[0] ?? session.actors[session.root]));
+  const chosen = store.session?.actors[store.actor ?? ''];
+  const key = (chosen ?? mainActor(store.session))?.key;
+  const view = usePlayback(key);
+  const session = sessionOf(view, store.sessionId);
+  const actor = session?.actors[key ?? ''] ?? mainActor(session);
   const chart = actor?.chart === null || actor === undefined ? undefined : view.charts[actor.chart];
   if (session === undefined || actor === undefined || chart === undefined) {
     return (

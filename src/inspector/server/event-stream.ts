@@ -8,6 +8,8 @@ import type { StoreWatch } from './store-watch.ts';
 const pace = 16;
 const perMessage = 500;
 const heartbeat = 15_000;
+/** ms that a reader has for what is left when the server ends. */
+const farewell = 500;
 /** A shorter past is here before anybody has missed it. */
 const longPast = 5_000;
 
@@ -45,7 +47,7 @@ export const streamEvents = (
     /** The sessions of a store, told beside the log. */
     stored?: StoreWatch | undefined;
   },
-): (() => void) => {
+): (() => Promise<void>) => {
   let position = positionIn(log, lastEventId);
   let isBlocked = false;
   let isReading = false;
@@ -96,13 +98,18 @@ export const streamEvents = (
     isBlocked = false;
     pump();
   });
-  const stop = (): void => {
+  /** Sends what is left first, to whoever still reads. */
+  const stop = async (): Promise<void> => {
     unsubscribe();
     unwatch?.();
     clearInterval(beat);
     clearTimeout(timer);
-    response.end();
+    if (response.writableEnded || response.destroyed) return;
+    pump();
+    await Promise.race([new Promise<void>((resolve) => response.end(resolve)), lastWords()]);
   };
-  response.on('close', stop);
+  response.on('close', () => void stop());
   return stop;
 };
+
+const lastWords = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, farewell).unref());

@@ -78,7 +78,7 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
 export const serve = async ({ host, port, log, facts, history, run }: ServeOptions): Promise<Served> => {
   const files = await readPageFiles();
   const door: Door = { host, port: 0, token: randomBytes(18).toString('base64url') };
-  const streams = new Set<() => void>();
+  const streams = new Set<() => Promise<void>>();
   const head = createLogHead(log);
   const stored = history === undefined ? undefined : watchStore(history);
 
@@ -189,7 +189,7 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
   return {
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${door.port}/#token=${door.token}`,
     close: async () => {
-      for (const stop of streams) stop();
+      await Promise.all([...streams].map((stop) => stop()));
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
