@@ -122,7 +122,11 @@ test('agentchart/restate loads where the SDK of Restate is installed', async () 
   const link = join(app, 'node_modules', '@restatedev');
   await symlink(join(root, 'node_modules', '@restatedev'), link, 'junction');
   try {
-    expect((await loadedBy('agentchart/restate')).exports).toEqual(['followWorkers', 'restateSessions', 'restateWorker']);
+    expect((await loadedBy('agentchart/restate')).exports).toEqual([
+      'followWorkers',
+      'restateSessions',
+      'restateWorker',
+    ]);
   } finally {
     await rm(link);
   }

@@ -19,7 +19,8 @@ const commitOf = (revision: number, given: { isWhole: boolean; length: number; m
   isWhole: revision === 1 || given.isWhole,
   messages: given.messages.map((length, index) => `${revision}.${index}:`.padEnd(length, 'm')),
   transitions: [],
-  taken: [], refused: [],
+  taken: [],
+  refused: [],
 });
 
 const size = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 4_000, max: 9_000 }));
