@@ -21,10 +21,8 @@ type Outcome = { output?: unknown } | Gone;
 
 const asOutcome = (output: unknown): Outcome => (output === undefined ? {} : { output });
 
-const day = 86_400_000;
-
 /** Runs the effects of sessions, each in an invocation of its own: on any worker, and not longer than it takes. */
-export const effectService = (names: Names, { parts, sessions, audiences, inspect }: Served) => {
+export const effectService = (names: Names, { parts, sessions, audiences, inspect, patience }: Served) => {
   const calls = createCalls(names);
 
   /** The effect, where this worker has the session as it was when it asked for it, or later. */
@@ -105,6 +103,6 @@ export const effectService = (names: Names, { parts, sessions, audiences, inspec
     name: names.effects,
     handlers: { run: handlers.handler({ ingressPrivate: true }, run) },
     // A tool takes as long as it takes: the engine must not think that nothing goes on.
-    options: { inactivityTimeout: day, abortTimeout: day, journalRetention: 0 },
+    options: { inactivityTimeout: patience, abortTimeout: patience, journalRetention: 0 },
   });
 };

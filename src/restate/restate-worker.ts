@@ -19,6 +19,8 @@ export interface RestateWorkerOptions {
   key?: string;
   /** Records the sessions that have to do with this worker: `startInspector({ recorder })` shows them here, `followWorkers` those of all workers. */
   recorder?: WorkerRecorder;
+  /** Public keys of engines (`publickeyv1_…`): what none of them has signed is refused. Default: whoever reaches the worker is answered. */
+  identityKeys?: readonly string[];
 }
 
 export interface RestateWorker extends AsyncDisposable {
@@ -28,12 +30,14 @@ export interface RestateWorker extends AsyncDisposable {
   listen(options?: { port?: number; host?: string }): Promise<string>;
   /**
    * Tells those who read along what happens here as it happens, on that port (default: a free one) of that host (default 127.0.0.1); gives the
-   * address, for `live` of `restateSessions`. Whoever can reach it can read sessions whose keys he knows.
+   * address, for `live` of `restateSessions`. Whoever can reach it can read along in sessions whose ids he knows, and with `recorder` in all.
    */
   listenLive(options?: { port?: number; host?: string }): Promise<string>;
   /** Takes no more calls and ends those under way; other workers go on with them. */
   close(): Promise<void>;
 }
+
+const day = 86_400_000;
 
 const serve = (agent: Agent, key: string | undefined, recorder: WorkerRecorder | undefined) => {
   const parts = partsOf(agent, 'restateWorker');
@@ -46,18 +50,20 @@ const serve = (agent: Agent, key: string | undefined, recorder: WorkerRecorder |
   const names = namesOf(parts.agent);
   if (recorder !== undefined) describeAgent(recorder, agent);
   const inspect = recorder?.inspect;
-  const served = { parts, key, inspect, sessions: createKnownSessions(), audiences: createAudiences() };
+  const patience = day + Math.max(0, ...agent.tools.map(({ timeout = 0 }) => timeout));
+  const served = { parts, key, inspect, patience, sessions: createKnownSessions(), audiences: createAudiences() };
   return { served, services: [sessionObject(names, served), effectService(names, served)] };
 };
 
 /** Serves the sessions of agents to Restate: any number of workers may, each with the same agents. Throws `invalid-option`. */
-export const restateWorker = ({ agents, key, recorder }: RestateWorkerOptions): RestateWorker => {
+export const restateWorker = ({ agents, key, recorder, identityKeys = [] }: RestateWorkerOptions): RestateWorker => {
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
   const all = given.map((agent) => serve(agent, key, recorder));
   const audiences = new Map(all.map(({ served }) => [served.parts.agent, served.audiences]));
   const handler = createEndpointHandler({
     services: all.flatMap(({ services }) => services),
     logger: logEngine,
+    ...(identityKeys.length === 0 ? {} : { identityKeys: [...identityKeys] }),
   });
   const servers = new Set<Http2Server>();
   const connections = new Set<ServerHttp2Session>();

@@ -7,6 +7,8 @@ import type { KnownSessions } from './known-sessions.ts';
 export interface Served {
   parts: AgentParts;
   sessions: KnownSessions;
+  /** ms that an effect may take before the engine may think that nothing goes on. */
+  patience: number;
   inspect: Inspector | undefined;
   audiences: Audiences;
   /** The tenant's; undefined where there are no tenants, or several. */
