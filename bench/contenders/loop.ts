@@ -7,7 +7,7 @@ interface Call {
   name: string;
   input: unknown;
 }
-type Message =
+export type LoopMessage =
   | { role: 'user'; content: string }
   | { role: 'assistant'; text: string; calls: Call[] }
   | { role: 'tool'; results: { id: string; output: string; isError: boolean }[] };
@@ -16,9 +16,9 @@ const inputSchema = z.object({ id: z.number().int(), note: z.string() });
 
 /** What somebody writes by hand where he needs nothing but the loop: arguments are checked, errors are told to the model. */
 export const runLoop = async (
-  ask: (messages: readonly Message[]) => Promise<Extract<Message, { role: 'assistant' }>>,
+  ask: (messages: readonly LoopMessage[]) => Promise<Extract<LoopMessage, { role: 'assistant' }>>,
   execute: (input: LookupInput) => string | Promise<string>,
-  messages: Message[],
+  messages: LoopMessage[],
 ): Promise<string> => {
   for (;;) {
     const reply = await ask(messages);
@@ -40,7 +40,10 @@ export const runLoop = async (
   }
 };
 
-const replyOf = ({ text = '', calls = [] }: Task['replies'][number]): Extract<Message, { role: 'assistant' }> => ({
+export const replyOf = ({
+  text = '',
+  calls = [],
+}: Task['replies'][number]): Extract<LoopMessage, { role: 'assistant' }> => ({
   role: 'assistant',
   text,
   calls: calls.map(({ id, input }) => ({ id, name: toolName, input })),
@@ -50,7 +53,7 @@ export const contender: Contender = {
   packages: [],
   prepare: (task) => {
     const replies = task.replies.map(replyOf);
-    const ask = async (): Promise<Extract<Message, { role: 'assistant' }>> => replies[task.next()] ?? replyOf({});
+    const ask = async (): Promise<Extract<LoopMessage, { role: 'assistant' }>> => replies[task.next()] ?? replyOf({});
     return async () => {
       task.begin();
       task.check(await runLoop(ask, task.execute, [{ role: 'user', content: question }]));

@@ -14,6 +14,7 @@ const namesIn = (folder: string): string[] =>
 /** In the order of the table. A file that is not here is a part of one that is. */
 const order = [
   'loop',
+  'loop-sqlite',
   'xstate-bare',
   'agentchart',
   'agentchart-sqlite',
@@ -28,7 +29,8 @@ const order = [
 /** As the table calls them. */
 export const titles: Readonly<Record<string, string>> = {
   loop: 'hand-written loop',
-  'xstate-bare': 'XState alone, the same steps',
+  'loop-sqlite': 'loop, appended to SQLite',
+  'xstate-bare': 'XState alone',
   agentchart: 'agentchart',
   'agentchart-sqlite': 'agentchart, sqliteStore',
   'ai-sdk': 'ai',

@@ -119,7 +119,11 @@ const shown: Readonly<Record<string, string>> = {
 const columns = ['agentchart', 'xstate-bare', 'ai-sdk', 'langchain', 'openai-agents', 'mastra', 'loop'] as const;
 const kits = ['ai-sdk', 'langchain', 'openai-agents', 'mastra'] as const;
 /** Where a file is written these stand in for those of the table. */
-const stored: Readonly<Record<string, string>> = { agentchart: 'agentchart-sqlite', langchain: 'langchain-sqlite' };
+const stored: Readonly<Record<string, string>> = {
+  agentchart: 'agentchart-sqlite',
+  langchain: 'langchain-sqlite',
+  loop: 'loop-sqlite',
+};
 
 const standingOf = (standings: Record<string, Standing>, column: string): number | undefined =>
   mainFigure(standings[column]) ?? mainFigure(standings[stored[column] ?? '']);
