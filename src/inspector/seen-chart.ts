@@ -51,13 +51,16 @@ export const seenChart = (id: string, steps: readonly PathStep[]): Chart => {
   return { id, nodes: [...nodes.values()], edges: [...edges.values()] };
 };
 
-/** The transition of a chart that a step most likely was: one that goes that way, on that event where there is one. */
-export const edgeFor = (chart: Chart, { from, to, event }: PathStep): string | undefined => {
+/** The transitions of a chart that a step may have been: those that go that way, on that event where there are any. Guards may be several. */
+export const edgesFor = (chart: Chart, { from, to, event }: PathStep): string[] => {
   const [source, target] = [`${chart.id}.${from}`, `${chart.id}.${to}`];
   const leaves = (id: string): boolean => source === id || source.startsWith(`${id}.`) || id === chart.id;
   const enters = (id: string | null): boolean => id !== null && (target === id || target.startsWith(`${id}.`));
   const fits = chart.edges
     .filter((edge) => leaves(edge.source) && enters(edge.target))
     .toSorted((a, b) => b.source.length + (b.target?.length ?? 0) - a.source.length - (a.target?.length ?? 0));
-  return (fits.find((edge) => edge.event === event) ?? fits.find((edge) => edge.event === '') ?? fits[0])?.id;
+  const best = fits.find((edge) => edge.event === event) ?? fits.find((edge) => edge.event === '') ?? fits[0];
+  return fits
+    .filter(({ source: by, target: at, event: on }) => by === best?.source && at === best.target && on === best.event)
+    .map(({ id }) => id);
 };

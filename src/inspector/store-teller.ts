@@ -4,7 +4,7 @@ import type { InspectedAgent } from './inspected-agent.ts';
 import { activeStates, isMachineSnapshot, machineOf } from './machine-notes.ts';
 import { diff } from './patch.ts';
 import type { Told } from './protocol.ts';
-import { type PathStep, edgeFor, seenChart } from './seen-chart.ts';
+import { type PathStep, edgesFor, seenChart } from './seen-chart.ts';
 import { share } from './share.ts';
 
 export interface TellerOptions {
@@ -107,14 +107,13 @@ export const createTeller = ({ session, name, chart: given, agent, tell }: Telle
         }
       }
       for (const { at, event, from, to } of steps) {
-        const edge = edgeFor(chart, { from, to, event });
         tell(at, {
           type: 'step',
           session,
           actor: root,
           event,
           states: [`${chart.id}.${to}`],
-          edges: edge === undefined ? [] : [edge],
+          edges: edgesFor(chart, { from, to, event }),
         });
       }
     },

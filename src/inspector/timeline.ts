@@ -127,7 +127,8 @@ const entryIn = (
         from: pathOf(actor.step?.from ?? []),
         to: pathOf(event.states),
         cause: edge?.event === '' ? 'always' : (edge?.label ?? eventName(event.event)),
-        guard: edge?.guard ?? undefined,
+        // A store does not say which one of several it was.
+        guard: event.edges.length === 1 ? (edge?.guard ?? undefined) : undefined,
       };
     }
     case 'ignored':

@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 export const shownState = '[data-testid=state]';
@@ -36,3 +39,14 @@ export const litSelector = '.drawing .chip.active, .drawing .state.active > [dat
 /** The states that are lit in the chart, innermost ones last. */
 export const litStates = (page: Page): Promise<string[]> =>
   page.$$eval(litSelector, (elements) => elements.map((element) => element.getAttribute('data-state') ?? ''));
+
+/** What axe finds on the page that keeps somebody from it: the rule, and the places. */
+export const accessFaults = async (page: Page): Promise<string[]> => {
+  const script = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+  await page.evaluate(script);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+  });
+};

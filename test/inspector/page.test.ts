@@ -14,7 +14,17 @@ import { emptyFolder, startExample } from '../examples/run-example.ts';
 import { call, calls, heldTool, toolOf } from '../support/tools.ts';
 import { type Watched, chromiumPath, startBrowser, watchPage } from '../support/browser.ts';
 import { preparePage } from './http.ts';
-import { litSelector, litStates, openTab, press, shownState, textOf, waitForLit, waitForText } from './page-actions.ts';
+import {
+  accessFaults,
+  litSelector,
+  litStates,
+  openTab,
+  press,
+  shownState,
+  textOf,
+  waitForLit,
+  waitForText,
+} from './page-actions.ts';
 import { tripAgent } from './support.ts';
 import { walkingLog, walkingStates } from './walking-log.ts';
 
@@ -380,6 +390,10 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
         .map((element) => element.outerHTML.slice(0, 80)),
     );
     expect(nameless).toEqual([]);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await accessFaults(page)).toEqual([]);
+    }
     expect(await page.$eval('svg.drawing', (svg) => svg.getAttribute('aria-label'))).toBe(
       'Statechart agent, active: awaiting-approval',
     );

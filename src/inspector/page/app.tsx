@@ -170,7 +170,7 @@ export const App = () => {
                     <kbd>→</kbd> step <kbd>l</kbd> now <kbd>a</kbd> approve <kbd>r</kbd> reject <kbd>/</kbd> filter
                   </span>
                 </div>
-                <div class="tab-body" role="tabpanel" aria-label={tabs[tab][0]}>
+                <div class="tab-body" role="tabpanel" aria-label={tabs[tab][0]} tabIndex={0}>
                   <Shown />
                 </div>
               </section>

@@ -18,11 +18,13 @@ const answerOf = (text: string): JsonValue => {
 };
 
 const Problems = ({ of }: { of: readonly string[] }) => (
-  <ul class="problems" role="alert">
-    {of.map((problem) => (
-      <li key={problem}>{visible(problem)}</li>
-    ))}
-  </ul>
+  <div class="problems" role="alert">
+    <ul>
+      {of.map((problem) => (
+        <li key={problem}>{visible(problem)}</li>
+      ))}
+    </ul>
+  </div>
 );
 
 const Card = ({ approval, isFirst }: { approval: Approval; isFirst: boolean }) => {

@@ -18,8 +18,10 @@ const overviewFrom = 9;
 const Caption = ({ chart, step }: { chart: Chart; step: TakenStep | undefined }) => {
   if (step === undefined) return <p class="caption">No transition yet.</p>;
   const edge = edgeOf(chart, step.edges[0]);
+  // A store does not say which one of several it was.
+  const isKnown = edge !== undefined && step.edges.length === 1;
   const refused = chart.edges
-    .slice(0, edge === undefined ? 0 : chart.edges.indexOf(edge))
+    .slice(0, isKnown ? chart.edges.indexOf(edge) : 0)
     .filter(({ source, event, guard }) => source === edge?.source && event === edge.event && guard !== null);
   const [from, to] = [pathOf(step.from), pathOf(step.to)];
   return (
@@ -34,7 +36,7 @@ const Caption = ({ chart, step }: { chart: Chart; step: TakenStep | undefined })
       <span class="cause">
         {edge?.event === '' ? `always, after ${eventName(step.event)}` : (edge?.label ?? eventName(step.event))}
       </span>
-      {edge?.guard === null || edge === undefined ? null : <span class="guard holds">{edge.guard}</span>}
+      {!isKnown || edge.guard === null ? null : <span class="guard holds">{edge.guard}</span>}
       {refused.length === 0 ? null : (
         <span class="guard" title={refused.map(({ guard }) => guard).join(', ')}>
           after {refused.length} {refused.length === 1 ? 'guard' : 'guards'} said no

@@ -22,7 +22,7 @@ const Call = ({ call }: { call: JoinedCall }) => {
     <div class={`call ${toneOf(status)}`}>
       <header>
         <span class={`dot ${toneOf(status)}`} aria-hidden="true" />
-        <b>{visible(call.tool)}</b>
+        <b title={visible(call.tool)}>{visible(call.tool)}</b>
         <span class="id">{call.callId}</span>
         <span class={`status ${toneOf(status)}`}>{status}</span>
         {live !== undefined && live.attempt > 1 ? <span class="badge">{live.attempt} tries</span> : null}
@@ -102,6 +102,9 @@ export const ConversationPanel = () => {
       </h2>
       <div
         class="scroll"
+        role="group"
+        aria-label="All messages"
+        tabIndex={0}
         ref={scroller}
         onScroll={({ currentTarget: box }) => {
           isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 40;

@@ -58,7 +58,8 @@ export const RoundPanel = () => {
           <li key={row.call.callId} title={summary(row)} aria-label={summary(row)}>
             <span class="fall-name">
               <span class={`dot ${toneOf(row.call.status, row.call.phase)}`} aria-hidden="true" />
-              {visible(row.call.tool)} <span class="id">{row.call.index}</span>
+              <span class="tool-name">{visible(row.call.tool)}</span>
+              <span class="id">{row.call.index}</span>
             </span>
             <span class="fall-track">
               {row.bars.map(({ kind, from, to }) => (

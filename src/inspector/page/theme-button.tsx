@@ -20,7 +20,7 @@ export const ThemeButton = () => {
       title="Colours: as the system, light, dark"
       onClick={() => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system')}
     >
-      {theme}
+      Theme: {theme}
     </button>
   );
 };
