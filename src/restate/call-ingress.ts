@@ -5,6 +5,8 @@ export type CallIngress = <T>(service: string, key: string, handler: string, bod
 /** ms for which a server that cannot be reached, or is just starting again, is tried again. */
 const patience = 30_000;
 const longestPause = 1_000;
+/** ms after which an attempt was not about reaching the server any more. */
+const longestConnect = 15_000;
 
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
@@ -32,15 +34,18 @@ export const createIngress = (ingress: string): CallIngress => {
       method: 'POST',
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     };
-    const deadline = Date.now() + patience;
+    /** Since when nothing came of it. */
+    let failing: number | undefined;
     for (let attempt = 0; ; attempt += 1) {
+      const asked = Date.now();
       let failure: AgentError;
       try {
         const answer = await fetch(url, request);
         const text = await answer.text();
         if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
         failure = refused(where, answer.status, text);
-        if (!isPassing(answer.status)) throw failure;
+        // A server that has just started does not know its services yet.
+        if (!isPassing(answer.status) && !(answer.status === 404 && failing !== undefined)) throw failure;
       } catch (error) {
         if (error instanceof AgentError) throw error;
         failure = new AgentError(
@@ -49,7 +54,9 @@ export const createIngress = (ingress: string): CallIngress => {
           { cause: error },
         );
       }
-      if (Date.now() >= deadline) throw failure;
+      // Whoever let it wait was there: a wait may take longer than the patience.
+      if (failing === undefined || Date.now() - asked > longestConnect) failing = Date.now();
+      if (Date.now() - failing >= patience) throw failure;
       await pause(Math.min(longestPause, 20 * 2 ** attempt));
     }
   };

@@ -1,0 +1,66 @@
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createIngress } from '../../src/restate/call-ingress.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const status =
+  (code: number, body = ''): Answer =>
+  (_, response) =>
+    response.writeHead(code).end(body);
+
+/** An ingress that gives these answers, one after the other. */
+const startIngress = async (answers: readonly Answer[]) => {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    const answer = answers[asked] ?? status(500);
+    asked += 1;
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const call = createIngress(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return {
+    call: () => call<unknown>('agent.sessions', 'a/b', 'view'),
+    asked: () => asked,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+test('a wait that a lost engine cuts off after a minute is asked for again, also while its services are not there yet', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const cutOff: Answer = (request) => {
+    vi.setSystemTime(Date.now() + 60_000);
+    request.socket.destroy();
+  };
+  await using ingress = await startIngress([cutOff, status(503), status(404), cutOff, status(200, '{"is":"there"}')]);
+  expect(await ingress.call()).toEqual({ is: 'there' });
+  expect(ingress.asked()).toBe(5);
+});
+
+test('an engine that does not come back, and an agent that nobody serves, are told', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const later: Answer = (request) => {
+    vi.setSystemTime(Date.now() + 11_000);
+    request.socket.destroy();
+  };
+  await using lost = await startIngress([later, later, later, later, later]);
+  await expect(lost.call()).rejects.toMatchObject({
+    code: 'engine-error',
+    message: expect.stringContaining('could not be reached'),
+  });
+  expect(lost.asked()).toBe(4);
+  await using unserved = await startIngress([status(404, 'service not found')]);
+  await expect(unserved.call()).rejects.toMatchObject({
+    code: 'engine-error',
+    message: expect.stringContaining('is a worker of that agent registered?'),
+  });
+  expect(unserved.asked()).toBe(1);
+});
