@@ -97,6 +97,9 @@ const killed = async (child: ChildProcess): Promise<void> => {
   await closed;
 };
 
+/** ms; it takes less than one second where the machine has nothing else to do. */
+const patience = 60_000;
+
 /** A real server on free ports of 127.0.0.1, with its data in a folder of its own. Rejects with its log where it does not start. */
 export const startEngine = async (options: EngineOptions = {}): Promise<Engine> => {
   if (binary === undefined) throw new Error(String(engineMissing));
@@ -129,12 +132,12 @@ export const startEngine = async (options: EngineOptions = {}): Promise<Engine> 
       });
     });
     gone.catch(() => undefined);
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + patience;
     while (!((await isWell(`${admin}/health`)) && (await isWell(`${ingress}/restate/health`)))) {
       await Promise.race([pause(20), gone]);
       if (Date.now() < deadline) continue;
       await killed(child);
-      throw new Error(`Restate's server did not become healthy in 30 s:\n${log}`);
+      throw new Error(`Restate's server did not become healthy in a minute:\n${log}`);
     }
     return child;
   };
