@@ -5,6 +5,7 @@ import { type OutsideEvent, messagesOfEvent } from '../machines/agent-context.ts
 import { isWellFormed } from '../machines/outside-event.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import { isPlainObject } from '../messages/json.ts';
+import { checkTurnOptions } from './check-options.ts';
 import { openCallOf } from './open-call.ts';
 
 /** Throws `nothing-to-retry` where no turn can be gone on with. */
@@ -31,6 +32,8 @@ export const checkCommand = (actor: ActorRefFrom<AgentMachine>, event: OutsideEv
   }
   if (event.type === 'turn.retry') checkRetry(actor);
   if (event.type === 'call.cancel') checkCancel(actor, event.callId);
-  if (event.type === 'user.message' && messagesOfEvent(event).length === 0)
+  if (event.type !== 'user.message') return;
+  if (messagesOfEvent(event).length === 0)
     throw new AgentError('invalid-message', 'a message of the inbox says nothing, or is no message');
+  if (event.options !== undefined) checkTurnOptions(event.options);
 };

@@ -1,4 +1,5 @@
 import { AgentError } from '../errors.ts';
+import type { TurnOptions } from '../machines/turn.ts';
 import { isJson, isPlainObject } from '../messages/json.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
@@ -199,6 +200,10 @@ const { session: _session, inspect: _inspect, ...ofTurn } = runOptions;
 /** For what a middleware gives to the turn that it calls next. */
 export const checkTurn = ({ limits, toolChoice, settings, metadata, model, signal }: TurnRun): void =>
   checkGiven({ limits, toolChoice, settings, metadata, model, signal }, ofTurn, 'agentMiddleware: next');
+
+/** For what others set for the turn of a message that they leave in a store. */
+export const checkTurnOptions = (given: TurnOptions): void =>
+  checkGiven(given, { limits, toolChoice, settings, metadata }, 'user.message: options');
 
 /** `stream` takes what `run` takes, and one more. */
 export const checkStreamOptions = (given: StreamOptions, tools: AgentOptions['tools']): void => {

@@ -48,6 +48,8 @@ export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, 
   let reading: Promise<void> | undefined;
   let isAskedAgain = false;
   let leave: (() => void) | undefined;
+  /** Nobody watched for a while in which something may have come. */
+  let mayHaveMissed = false;
 
   /** Throws where the chart refuses a message; it says so within the step. */
   const send = (event: OutsideEvent): void => {
@@ -109,6 +111,7 @@ export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, 
       if (reading !== undefined) isAskedAgain = true;
       reading ??= read().finally(() => {
         reading = undefined;
+        mayHaveMissed = leave === undefined;
       });
       return reading;
     },
@@ -116,7 +119,13 @@ export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, 
       if (isWatched === (leave !== undefined) || store.watch === undefined) return;
       leave?.();
       leave = undefined;
-      if (isWatched) leave = watchWeakly(store, sessionId, new WeakRef(inbox));
+      if (!isWatched) {
+        mayHaveMissed = true;
+        return;
+      }
+      leave = watchWeakly(store, sessionId, new WeakRef(inbox));
+      // What fails here is told by the next commit.
+      if (mayHaveMissed) inbox.read().catch(() => undefined);
     },
   };
   return inbox;

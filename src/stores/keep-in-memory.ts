@@ -48,12 +48,13 @@ const write = (sessions: Map<string, Kept>, commit: Commit): void => {
   // All that may throw comes first: a commit is taken whole or not at all.
   const added = [...messages];
   const packed = packTransitions(transitions);
+  const reasons = new Map(refused.map((refusal) => [refusal.id, refusal]));
   const refusals = kept.inbox.flatMap((command) => {
-    const refusal = refused.find(({ id }) => id === command.id);
+    const refusal = reasons.get(command.id);
     return refusal === undefined ? [] : [unpackRefusal({ ...command, refused: packRefusal(refusal, updatedAt) })];
   });
-  const gone = [...taken, ...refusals.map(({ id }) => id)];
-  const inbox = gone.length === 0 ? kept.inbox : kept.inbox.filter(({ id }) => !gone.includes(id));
+  const gone = new Set([...taken, ...refusals.map(({ id }) => id)]);
+  const inbox = gone.size === 0 ? kept.inbox : kept.inbox.filter(({ id }) => !gone.has(id));
   const count = kept.messages.length + added.length;
   kept.revisions.push({ at: updatedAt, state, isWhole, count, transitions: packed });
   for (const message of added) kept.messages.push(message);

@@ -246,6 +246,7 @@ describe('R31: commands that another process leaves in the store', () => {
       { type: 'call.cancel', callId: 'call_9_9' },
       { type: 'user.message', content: '' },
       { type: 'user.message', content: 'And?' },
+      { type: 'user.message', content: 'And?', options: { limits: { maxIterations: 'many' } } },
       null,
       { ...granted, input: 'no object' },
       granted,
@@ -269,14 +270,28 @@ describe('R31: commands that another process leaves in the store', () => {
       'invalid-message',
       'session-busy',
       'invalid-option',
+      'invalid-option',
       'invalid-input',
       'taken',
       'decision-conflict',
     ]);
-    expect(outcomes[5]).toMatchObject({ event: { input: 'no object' }, message: expect.stringContaining('pay') });
+    expect(outcomes[6]).toMatchObject({ event: { input: 'no object' }, message: expect.stringContaining('pay') });
     await next.close();
     await store.delete('shared');
     expect(await rejection(commandOutcome(store, 'shared', ids[0] ?? 0))).toMatchObject({ code: 'unknown-session' });
+  });
+
+  test('that came while the session rested here are taken up with its next turn', async () => {
+    const store = open();
+    const agent = createAgent({ store, model: repeating });
+    await agent.run('one', { session: 'shared' });
+    const session = await agent.open('shared');
+    await post({ type: 'user.message', content: 'left' });
+    expect((await agent.run('two', { session })).text).toBe('You said two.');
+    await waitFor(session.actor, (snapshot) => snapshot.context.turn.number === 3 && snapshot.hasTag('settled'));
+    expect(said(session.messages)).toContain('You said left.');
+    expect(await store.inbox('shared')).toEqual([]);
+    await agent.close();
   });
 
   test('are left for the next opener where the session closes before it is known whether they are allowed', async () => {
