@@ -22,7 +22,9 @@ export const writeDecisions = (decisions: Decision[]): readonly StoredDecision[]
 export const readDecisions = (stored: readonly StoredDecision[]): Decision[] => {
   const first = new Map<string, string>();
   return stored.map((decision) => {
-    const { callId, inputHash = first.get(callId) ?? '' } = decision;
+    const { callId, inputHash = first.get(callId) } = decision;
+    // One that is missing is told by those who check the whole log.
+    if (inputHash === undefined) return decision as Decision;
     if (!first.has(callId)) first.set(callId, inputHash);
     return { ...decision, inputHash };
   });

@@ -85,6 +85,8 @@ export const readSaidInside = <D extends { callId: string }>(
     const { texts, ...rest } = decision;
     if (texts === undefined) return decision;
     const agent = agentOf(calls, decision.callId);
+    if (!Array.isArray(texts) || !texts.every((each) => Array.isArray(each) && Array.isArray(each[1])))
+      throw new TypeError(`the "texts" of the decision on call "${decision.callId}" are no references`);
     const found = texts.map(([at, end, length]): [Path, string] => {
       const text = valueAt(agent, end);
       if (typeof text !== 'string' || !Number.isInteger(length) || length < 1 || text.length < length)
