@@ -106,7 +106,10 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
     },
     stop: async (reason, { id } = {}) => {
       await tell({ type: 'stop', ...(reason === undefined ? {} : { reason }) }, id);
-      while ((await until({ for: 'rest' })).view?.summary.status === 'waiting');
+      let { view: now } = await until({ for: 'rest' });
+      // What waits inside an agent has not heard of it yet.
+      while (now?.summary.status === 'waiting')
+        ({ view: now } = await until({ for: 'news', revision: now.summary.revision }));
     },
     retry: async ({ id } = {}) => {
       await tell({ type: 'retry' }, id);

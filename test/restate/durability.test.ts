@@ -181,13 +181,6 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
     expect(await session.messages()).toHaveLength(2);
   });
 
-  test('a worker with identity keys answers only what an engine has signed with one of them', async () => {
-    const identityKeys = ['publickeyv1_2G8dCQhArfvGpzPw5Vx2ALciR4xCLHfS5YaT93XjNxX9'];
-    const agent = createAgent({ model: scriptedModel([]), name: 'signed' });
-    await using worker = restateWorker({ agents: agent, identityKeys });
-    await expect(server.register(await worker.listen())).rejects.toThrow(/401/);
-  });
-
   test('a tool may take a day, or as long as it says, before the engine thinks that nothing goes on', async () => {
     const week = toolOf('Week', () => 'over', { timeout: 7 * 86_400_000 });
     for (const [name, tools, timeout] of [
