@@ -84,7 +84,8 @@ const made = createAgent({ name: 'trip', model, tools, limits, concurrency: 4 })
 await buildPage(join(root, 'dist', 'inspector', 'page'));
 const inspector = await startInspector({ agents: [{ ...made, tools, limits }] });
 const browser = await startBrowser();
-const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+// Nothing is half on its way in a picture.
+const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
 const shoot = async (name: string): Promise<void> => {
   await sleep(600);
   await page.screenshot({ path: join(root, 'docs', `inspector-${name}.png`) });

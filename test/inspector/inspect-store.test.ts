@@ -140,7 +140,7 @@ test('in a pipe the sessions of a file are printed, control characters written o
   const output = sink();
   expect(await inspect(['--store', path], { output, signal: new AbortController().signal })).toBe(0);
   expect(output.text()).toContain('evil \\u001b[2J (clerk, settled)');
-  expect(output.text()).toContain('thinking.deciding → done.answered');
+  expect(output.text()).toContain('thinking.asking → done.answered');
   expect(output.text()).not.toContain('\u001b');
 });
 
