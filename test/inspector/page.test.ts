@@ -115,24 +115,22 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     await example.shows('\n');
     await page.goto(/Inspector: (\S+)/.exec(printed)?.[1] ?? '', { waitUntil: 'domcontentloaded' });
     await page.waitForSelector('.drawing .active');
-    const lit = page.evaluate(
-      (selector) =>
-        new Promise<string[]>((resolve) => {
-          const seen: string[] = [];
-          const look = (): void => {
-            const active = [...document.querySelectorAll(selector)];
-            const state = active.at(-1)?.getAttribute('data-state') ?? '';
-            if (seen.at(-1) !== state) seen.push(state);
-            if (state === 'agent.done.answered') resolve(seen);
-          };
-          look();
-          new MutationObserver(look).observe(document.body, { subtree: true, attributes: true, childList: true });
-        }),
-      litSelector,
-    );
+    await page.evaluate((selector) => {
+      const seen: string[] = [];
+      const look = (): void => {
+        const active = [...document.querySelectorAll(selector)];
+        const state = active.at(-1)?.getAttribute('data-state') ?? '';
+        if (seen.at(-1) !== state) seen.push(state);
+      };
+      look();
+      new MutationObserver(look).observe(document.body, { subtree: true, attributes: true, childList: true });
+      Object.assign(globalThis, { lit: seen });
+    }, litSelector);
     begin();
+    await waitForLit(page, 'agent.done.answered');
+    const lit = await page.evaluate(() => (globalThis as unknown as { lit: string[] }).lit);
     const states = ['thinking.asking', 'acting', 'observing.counting', 'thinking.asking', 'done.answered'];
-    expect(await lit).toEqual(states.map((state) => `agent.${state}`));
+    expect(lit).toEqual(states.map((state) => `agent.${state}`));
     expect(await textOf(page, '.conversation')).toContain('Take a coat.');
     const { status, stderr } = await example.finished;
     expect([status, stderr]).toEqual([0, '']);
