@@ -159,9 +159,13 @@ export const approvals: Cases = (start) => {
     });
 
     test('R30: what nobody decides in time is a rejection', async () => {
-      const { session, booked } = await waiting({ approvals: { expireAfter: 40 } });
+      const ran: unknown[] = [];
+      const gate = toolOf('gate', (input) => void ran.push(input), { needsApproval: true });
+      const model = scriptedModel([calls(call('gate')), 'one']);
+      const session = await (await start({ model, tools: [gate], approvals: { expireAfter: 40 } })).open();
+      await session.send('go');
       expect(results((await resting(session)).messages)).toEqual(['Tool call invocation rejected. expired']);
-      expect(booked).toEqual([]);
+      expect(ran).toEqual([]);
       expect(await rejection(session.approve('call_1_0'))).toMatchObject({ code: 'call-settled' });
     });
 
