@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -92,7 +92,9 @@ export const runKilled = async (options: KillOptions): Promise<KillReport> => {
       isOver = true;
     });
     over.catch(() => undefined);
-    while (!isOver && !existsSync(file)) await pause(5);
+    const hasBegun = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"begun"');
+    // From the first call on: before, there is less to lose.
+    while (!isOver && !hasBegun()) await pause(5);
     for (let kills = 0; kills < options.kills && !isOver; kills++) {
       await pause(random() * options.within);
       const victim = Math.floor(random() * options.workers);
