@@ -35,6 +35,10 @@ const setOwn = (object: object, key: string, value: unknown): void => {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
+/** A key that holds undefined is none: JSON has no form for it. */
+const has = (object: Record<string, unknown>, key: string): boolean =>
+  Object.hasOwn(object, key) && object[key] !== undefined;
+
 const diffObjects = (
   before: Record<string, unknown>,
   after: Record<string, unknown>,
@@ -43,12 +47,13 @@ const diffObjects = (
   const changes: Record<string, Patch> = {};
   let isChanged = false;
   for (const key of Object.keys(after)) {
-    const change = Object.hasOwn(before, key) ? diff(before[key], after[key], depth + 1) : { v: after[key] };
+    if (!has(after, key)) continue;
+    const change = has(before, key) ? diff(before[key], after[key], depth + 1) : { v: after[key] };
     if (change === undefined) continue;
     setOwn(changes, key, change);
     isChanged = true;
   }
-  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+  const gone = Object.keys(before).filter((key) => has(before, key) && !has(after, key));
   if (gone.length > 0) return { o: changes, d: gone };
   return isChanged ? { o: changes } : undefined;
 };

@@ -1,4 +1,5 @@
+import { describe } from 'vitest';
 import { memoryBackend } from './backend.ts';
 import { behaviour } from './suite.ts';
 
-behaviour('memory', memoryBackend);
+describe('without a store', () => behaviour('memory', memoryBackend));
