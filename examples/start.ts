@@ -82,8 +82,9 @@ const main = async (): Promise<number> => {
     const { outcome, iterations, usage: tokens } = await session.settled();
     const counted = tokens.totalTokens === undefined ? '' : `; tokens: ${tokens.totalTokens}`;
     console.log(`\n(${outcome.type}; rounds of tool calls: ${iterations}${counted})`);
+    const stays = inspector.stay();
     stopLeaving();
-    await inspector.stay();
+    await stays;
     return outcome.type === 'answered' ? 0 : 1;
   } finally {
     for (const stop of stops) await stop();

@@ -48,9 +48,10 @@ export const showInspector = async (options: InspectorOptions): Promise<Shown> =
     inspect,
     stay: async () => {
       if (!isTerminal()) return;
-      console.log(styleText('dim', '\nThe inspector stays open until you press Ctrl-C.'));
       // npm passes on what the terminal has sent already: the second one must not end it harshly.
-      await new Promise((resolve) => process.on('SIGINT', resolve));
+      const interrupted = new Promise((resolve) => process.on('SIGINT', resolve));
+      console.log(styleText('dim', '\nThe inspector stays open until you press Ctrl-C.'));
+      await interrupted;
     },
     close,
   };
