@@ -1,5 +1,6 @@
-// The expense agent over two workers and an engine, all on this machine and all from npm: `node examples/distributed/start.ts`. A manager
-// approves; the worker that pays is killed in the middle; the other one goes on, and the money moves once.
+// The expense agent over two workers and an engine, all on this machine and all from npm:
+// `npx node --conditions=agentchart-source examples/distributed/start.ts`. A manager approves; the worker that pays is killed in the
+// middle; the other one goes on, and the money moves once.
 import { rm } from 'node:fs/promises';
 import { restateSessions } from 'agentchart/restate';
 import { startLocalModel } from '../local-model/start-local-model.ts';

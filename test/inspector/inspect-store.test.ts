@@ -130,17 +130,19 @@ test('in a pipe the sessions of a file are printed, control characters written o
   const store = sqliteStore(path);
   const agent = createAgent({
     name: 'clerk',
-    model: scriptedModel([calls(call('look')), 'Seen.']),
-    tools: [toolOf('look', () => 'x')],
+    model: scriptedModel([calls(call('look')), 'Seen.', calls(call('pay'))]),
+    tools: [toolOf('look', () => 'x'), toolOf('pay', () => 'paid', { needsApproval: true })],
     store,
   });
   await agent.run('Look.', { session: 'evil \u001b[2J' });
+  await agent.run('Pay.', { session: 'waits' });
   await agent.close();
   await store.close();
   const output = sink();
   expect(await inspect(['--store', path], { output, signal: new AbortController().signal })).toBe(0);
   expect(output.text()).toContain('evil \\u001b[2J (clerk, settled)');
   expect(output.text()).toContain('thinking.asking → done.answered');
+  expect(output.text()).toMatch(/→ awaiting-decision$/m);
   expect(output.text()).not.toContain('\u001b');
 });
 

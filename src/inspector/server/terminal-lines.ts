@@ -46,7 +46,9 @@ export const linesOf = (view: ViewState, event: ProtocolEvent, since: number, pa
       // What a call goes through stands between its start and its end.
       const mark = call === undefined ? '' : '│ ';
       const guard = entry.guard === undefined ? '' : paint('dim', ` [${escapeControl(entry.guard)}]`);
-      const cause = entry.cause === 'always' ? '' : paint('dim', ` on ${escapeControl(entry.cause)}`);
+      // Of a session in a store nobody knows what moved its calls.
+      const isTold = entry.cause !== 'always' && entry.cause !== '';
+      const cause = !isTold ? '' : paint('dim', ` on ${escapeControl(entry.cause)}`);
       const to = paint('cyan', escapeControl(entry.to));
       return [`${lead}  ${mark}${name} ${escapeControl(entry.from)} → ${to}${cause}${guard}`];
     }
