@@ -249,3 +249,12 @@ export const withdrawDecision = (context: AgentContext, callId: string): Partial
   const at = context.decisions.findLastIndex((each) => each.callId === callId);
   return at === -1 ? {} : { decisions: context.decisions.toSpliced(at, 1) };
 };
+
+/** What the last decision on a call made the session remember holds for nothing: its edit was never checked. */
+export const forgetUnchecked = (context: AgentContext, callId: string): Partial<AgentContext> => {
+  const at = context.decisions.findLastIndex((each) => each.callId === callId);
+  const decision = context.decisions[at];
+  if (decision?.remembered === undefined) return {};
+  const { remembered: _, editHash: _hash, ...kept } = decision;
+  return { decisions: context.decisions.with(at, kept) };
+};

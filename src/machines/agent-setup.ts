@@ -9,6 +9,7 @@ import {
   type Queued,
   type UserMessageEvent,
   enqueue as enqueueMessage,
+  forgetUnchecked,
   logDecision,
   withdrawDecision,
 } from './agent-context.ts';
@@ -175,6 +176,8 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         }
         const decided = context.decisions.findLast((each) => each.callId === callId);
         if (call.phase === 'validating' && decided?.edited === true && phase !== 'awaiting-decision') {
+          // A call that ends while its edit is checked was stopped or cancelled.
+          if (phase === 'settled') enqueue.assign(forgetUnchecked(context, callId));
           enqueue.emit(responseOf(decided));
         }
         if (phase === 'awaiting-decision' && waiting !== undefined) {

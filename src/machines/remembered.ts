@@ -1,24 +1,33 @@
 import { inputHash } from '../tools/input-hash.ts';
 import type { AgentContext, Decision } from './agent-context.ts';
 
+type Known = Pick<AgentContext, 'decisions' | 'round'>;
+
 type Verdict = 'approve' | 'reject';
 
 const verdictOf = ({ decision }: Decision): Verdict => (decision === 'approved' ? 'approve' : 'reject');
 
+/** An edit is no decision yet while it is checked: nothing is to run on the strength of one that may be refused. */
+const isUnchecked = (decision: Decision, { decisions, round }: Known): boolean =>
+  decision.edited === true &&
+  round?.calls.find(({ callId }) => callId === decision.callId)?.phase === 'validating' &&
+  decisions.findLast(({ callId }) => callId === decision.callId) === decision;
+
 /** The decisions that hold for later calls of a tool (R28), oldest first. */
-const ofTool = ({ decisions }: Pick<AgentContext, 'decisions'>, tool: string): Decision[] =>
-  decisions.filter((each) => each.remembered !== undefined && each.tool === tool);
+const ofTool = (context: Known, tool: string): Decision[] =>
+  context.decisions.filter(
+    (each) => each.remembered !== undefined && each.tool === tool && !isUnchecked(each, context),
+  );
 
 /** Whether the session remembers anything for calls of the tool. */
-export const isRemembered = (context: Pick<AgentContext, 'decisions'>, tool: string): boolean =>
-  ofTool(context, tool).length > 0;
+export const isRemembered = (context: Known, tool: string): boolean => ofTool(context, tool).length > 0;
 
 /**
  * What the session remembers for a call; a decision on exactly these arguments beats one on the tool, and of each the last one holds. An edit
  * is what was approved in place of what the model asked (`asked`), all else is shown as it was checked (`input`).
  */
 export const recall = (
-  context: Pick<AgentContext, 'decisions'>,
+  context: Known,
   tool: string,
   { asked, input }: { asked: unknown; input: unknown },
 ): Verdict | undefined => {

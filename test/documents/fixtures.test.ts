@@ -119,9 +119,9 @@ const goOn: Record<string, (session: Session, done: Done) => Promise<void>> = {
     expect(results(session.messages)).toEqual(['paid']);
   },
   remembered: async (session) => {
-    const { decisions } = session.actor.getSnapshot().context;
+    const { context } = session.actor.getSnapshot();
     const known = (to: string, amount: number) =>
-      recall({ decisions }, 'pay', { asked: { to, amount }, input: { to, amount, currency: 'EUR' } });
+      recall(context, 'pay', { asked: { to, amount }, input: { to, amount, currency: 'EUR' } });
     expect([known('Ann', 12), known('Bob', 2), known('Bob', 1), known('Ann', 2)]).toEqual([
       'approve',
       'approve',
@@ -157,7 +157,7 @@ const goOn: Record<string, (session: Session, done: Done) => Promise<void>> = {
     const { decisions } = session.actor.getSnapshot().context;
     expect(decisions).toMatchObject([{ callId: 'call_1_0', by: 'boss', edited: true, remembered: 'tool' }]);
     expect(JSON.stringify(decisions)).not.toContain('Ann');
-    expect(recall({ decisions }, 'pay', { asked: {}, input: {} })).toBe('approve');
+    expect(recall(session.actor.getSnapshot().context, 'pay', { asked: {}, input: {} })).toBe('approve');
     // The same decision once more is no other one.
     await session.approve('call_1_0', { input: { to: 'Ann', amount: 9, currency: 'EUR' } });
     await expect(
