@@ -244,6 +244,8 @@ describe('R31: commands that another process leaves in the store', () => {
     const events = [
       { type: 'turn.retry' },
       { type: 'call.cancel', callId: 'call_9_9' },
+      { type: 'message.withdraw', id: 'nobody' },
+      { type: 'session.close' },
       { type: 'user.message', content: '' },
       { type: 'user.message', content: 'And?' },
       { type: 'user.message', content: 'And?', options: { limits: { maxIterations: 'many' } } },
@@ -269,13 +271,15 @@ describe('R31: commands that another process leaves in the store', () => {
       'unknown-call',
       'invalid-message',
       'session-busy',
+      'invalid-message',
+      'session-busy',
       'invalid-option',
       'invalid-option',
       'invalid-input',
       'taken',
       'decision-conflict',
     ]);
-    expect(outcomes[6]).toMatchObject({ event: { input: 'no object' }, message: expect.stringContaining('pay') });
+    expect(outcomes[8]).toMatchObject({ event: { input: 'no object' }, message: expect.stringContaining('pay') });
     await next.close();
     await store.delete('shared');
     expect(await rejection(commandOutcome(store, 'shared', ids[0] ?? 0))).toMatchObject({ code: 'unknown-session' });
