@@ -35,6 +35,7 @@ export type AgentErrorCode =
   | 'incompatible-document'
   | 'unknown-session'
   | 'unknown-revision'
+  | 'unknown-command'
   | 'session-exists'
   | 'read-only'
   | 'unknown-call'

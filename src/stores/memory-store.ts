@@ -66,6 +66,7 @@ export const memoryStore = (): SessionStore => {
       const kept = sessions.get(sessionId)?.refusals ?? [];
       return structuredClone(kept.filter(({ id }) => id > after).toSorted((a, b) => a.id - b.id));
     },
+    lastCommand: async () => lastCommand,
     watch: (sessionId, notify) => {
       checkSessionId(sessionId);
       return watchers.add(sessionId, notify);

@@ -87,3 +87,13 @@ export const readRefusals = async (
   ]);
   return rows.map((row) => unpackRefusal(row));
 };
+
+/** A role with rights on the tables alone may not look at what counts their rows. */
+const lastId = `select case when has_sequence_privilege('agentchart.commands_id_seq', 'select')
+  then coalesce(pg_sequence_last_value('agentchart.commands_id_seq'::regclass), 0)::float8 end as id`;
+
+/** The id that was given last to a command; 0 before the first; undefined where the role may not know. */
+export const lastCommand = async (connection: PostgresConnection): Promise<number | undefined> => {
+  const [row] = await connection.rows<{ id: number | null }>(lastId, []);
+  return row?.id ?? undefined;
+};

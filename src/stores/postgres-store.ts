@@ -1,7 +1,7 @@
 import { checkTime, historyBounds, listBounds, refusalsAfter } from './bounds.ts';
 import { commit } from './postgres-commit.ts';
 import { PostgresConnection, type PostgresPlace } from './postgres-connection.ts';
-import { listSessions, readHistory, readInbox, readRefusals, readSession } from './postgres-reads.ts';
+import { lastCommand, listSessions, readHistory, readInbox, readRefusals, readSession } from './postgres-reads.ts';
 import { PostgresWatch, channel } from './postgres-watch.ts';
 import { checkSessionId } from './session-id.ts';
 import type { SessionStore } from './store.ts';
@@ -69,6 +69,7 @@ export const postgresStore = (place: PostgresPlace): SessionStore => {
       checkSessionId(sessionId);
       return await readRefusals(connection, sessionId, refusalsAfter(options));
     },
+    lastCommand: async () => await lastCommand(connection),
     watch: (sessionId, notify) => {
       checkSessionId(sessionId);
       return watch.add(sessionId, notify);

@@ -103,3 +103,7 @@ export const readRefusals = (database: SqliteDatabase, sessionId: string, after:
   database
     .rows<{ id: number; event: string; at: number; refused: string }>(refusalsOf, sessionId, after)
     .map((row) => unpackRefusal(row));
+
+/** The id that was given last to a command; 0 before the first. */
+export const lastCommand = (database: SqliteDatabase): number =>
+  database.row<{ seq: number }>("select seq from sqlite_sequence where name = 'commands'")?.seq ?? 0;

@@ -4,7 +4,7 @@ import { checkSessionId } from './session-id.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { deleteSession, deleteSessionsBefore } from './sqlite-deletes.ts';
-import { listSessions, readHistory, readInbox, readRefusals, readSession } from './sqlite-reads.ts';
+import { lastCommand, listSessions, readHistory, readInbox, readRefusals, readSession } from './sqlite-reads.ts';
 import { SqliteWatch } from './sqlite-watch.ts';
 import type { SessionStore } from './store.ts';
 import { unknownSession } from './unknown-session.ts';
@@ -81,6 +81,7 @@ export const sqliteStore = (path: string): SessionStore => {
       const after = refusalsAfter(options);
       return await connection.use((database) => readRefusals(database, sessionId, after));
     },
+    lastCommand: async () => await connection.use(lastCommand),
     watch: (sessionId, notify) => {
       checkSessionId(sessionId);
       return watch.add(sessionId, notify);

@@ -1,10 +1,8 @@
 import type { SqliteConnection, SqliteDatabase } from './sqlite-connection.ts';
+import { lastCommand } from './sqlite-reads.ts';
 import { Watchers } from './watchers.ts';
 
 const interval = 250;
-
-const lastCommand = (database: SqliteDatabase): number =>
-  database.row<{ seq: number }>("select seq from sqlite_sequence where name = 'commands'")?.seq ?? 0;
 
 const newCommands = 'select distinct s.id from commands c join sessions s on s.key = c.session where c.id > ?';
 

@@ -21,6 +21,7 @@ export const storeAt = (path: string): SessionStore => {
     post: async (...given) => (await opened()).post(...given),
     inbox: async (...given) => (await opened()).inbox(...given),
     refusals: async (...given) => (await opened()).refusals(...given),
+    lastCommand: async () => (await opened()).lastCommand?.(),
     watch: (sessionId, notify) => {
       let end: (() => void) | undefined;
       let isOver = false;

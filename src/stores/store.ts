@@ -131,6 +131,8 @@ export interface SessionStore {
   inbox(sessionId: string): Promise<Command[]>;
   /** The commands that the session refused, oldest first; those after command `after` (default 0). They are kept as long as the session is. */
   refusals(sessionId: string, options?: { after?: number }): Promise<RefusedCommand[]>;
+  /** The id of the command that was posted last, for whichever session; 0 before the first. Undefined or absent: that is not known. */
+  lastCommand?(): Promise<number | undefined>;
   /** Calls `notify` soon after a command was posted for the session, by whichever process; gives what ends it. Absent: only openers look. */
   watch?(sessionId: string, notify: () => void): () => void;
   /** Lets go of files and connections. */

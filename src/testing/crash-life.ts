@@ -142,6 +142,7 @@ export const createLife = ({ store, name, log, reach, isDead }: LifeSource): Cra
         post: living((...given) => store.post(...given)),
         inbox: living((...given) => store.inbox(...given)),
         refusals: living((...given) => store.refusals(...given)),
+        ...(store.lastCommand === undefined ? {} : { lastCommand: living(async () => store.lastCommand?.()) }),
         ...(store.watch === undefined
           ? {}
           : {

@@ -55,6 +55,8 @@ export const inboxCases: readonly StoreCase[] = [
     same(await store.inbox(sessionId), [], 'the emptied inbox');
     const next = await store.post(sessionId, { type: 'turn.retry' });
     same(next > third, true, 'that an id is not given again');
+    const last = await store.lastCommand?.();
+    if (last !== undefined) same(last, next, 'the last command');
   }),
 
   storeCase(

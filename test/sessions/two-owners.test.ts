@@ -281,6 +281,19 @@ describe('R31: commands that another process leaves in the store', () => {
     ]);
     expect(outcomes[8]).toMatchObject({ event: { input: 'no object' }, message: expect.stringContaining('pay') });
     await next.close();
+    const [last = 0] = ids.slice(-1);
+    for (const [id, code] of [
+      [last + 1, 'unknown-command'],
+      [4242, 'unknown-command'],
+      ...[0, -1, NaN, 1.5, 'x' as unknown as number].map((each) => [each, 'invalid-option'] as const),
+    ] as const) {
+      expect(await rejection(commandOutcome(store, 'shared', id))).toMatchObject({
+        code,
+        message: expect.stringMatching(new RegExp(`command.*${id}`)),
+      });
+    }
+    const { lastCommand: _, ...silent } = store;
+    expect(await commandOutcome(silent, 'shared', 4242)).toEqual({ type: 'taken' });
     await store.delete('shared');
     expect(await rejection(commandOutcome(store, 'shared', ids[0] ?? 0))).toMatchObject({ code: 'unknown-session' });
   });
