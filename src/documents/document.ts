@@ -59,15 +59,20 @@ const invalid = (what: string): AgentError =>
     `this is no whole session document: ${what}; give what session.toJSON() gave, as an object or as its JSON text`,
   );
 
-/** Keys that could set a prototype when some code copies the data carelessly. */
-const findUnsafeKey = (value: unknown, path: string): string | undefined => {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) return `${path}.__proto__`;
-  for (const [key, item] of Object.entries(value)) {
-    const found = findUnsafeKey(item, `${path}.${key}`);
-    if (found !== undefined) return found;
+/** A value has at most 500 levels; the rest is for the session around it, with agents inside agents. */
+const maxLevels = 1_000;
+
+/** Throws for keys that could set a prototype when some code copies the data carelessly, and for what goes so deep that no code could walk it. */
+const checkSafe = (value: unknown, path: string, level = 0): void => {
+  if (typeof value !== 'object' || value === null) return;
+  if (level === maxLevels) throw invalid(`it has more than ${maxLevels} levels`);
+  if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) {
+    throw new AgentError(
+      'unsafe-document',
+      `the session document has the key ${path}.__proto__; remove it, no session writes it`,
+    );
   }
-  return undefined;
+  for (const [key, item] of Object.entries(value)) checkSafe(item, `${path}.${key}`, level + 1);
 };
 
 const parse = (given: unknown): unknown => {
@@ -86,13 +91,7 @@ const parse = (given: unknown): unknown => {
 export const readDocument = (given: unknown): SessionDocument => {
   const document = parse(given);
   if (!isPlainObject(document)) throw invalid('it is not an object');
-  const unsafe = findUnsafeKey(document, 'document');
-  if (unsafe !== undefined) {
-    throw new AgentError(
-      'unsafe-document',
-      `the session document has the key ${unsafe}; remove it, no session writes it`,
-    );
-  }
+  checkSafe(document, 'document');
   if (document['format'] !== format) throw invalid(`its "format" is not "${format}"`);
   const { sessionId, messages, state, agent, createdAt, revision } = migrated(document, machineVersion, invalid);
   if (typeof sessionId !== 'string') throw invalid('its "sessionId" is not a text');

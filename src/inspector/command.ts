@@ -1,4 +1,4 @@
-import { isJson, isPlainObject, type JsonValue } from '../messages/json.ts';
+import { isJson, isPlainObject, type JsonValue, maxDepth } from '../messages/json.ts';
 
 /** All that can be asked of a session from outside. `id` is new for every command: one that comes twice is done once. */
 export type Command = { id: string; session: string } & (
@@ -35,7 +35,11 @@ const fits = (value: unknown, kind: Kind): boolean => {
   return typeof value === 'string' && value !== '' && value.length <= maxWord;
 };
 
-const kinds: Record<Kind, string> = { json: 'a JSON value', text: 'a text', number: 'a whole number' };
+const kinds: Record<Kind, string> = {
+  json: `a JSON value of at most ${maxDepth} levels`,
+  text: 'a text',
+  number: 'a whole number',
+};
 
 /** The command, or what is wrong with it, in words. Unknown types and unknown fields are refused: this list is closed. */
 export const readCommand = (given: unknown): Command | string => {

@@ -1,5 +1,5 @@
 import { AgentError } from '../errors.ts';
-import { isPlainObject } from '../messages/json.ts';
+import { isJson, isPlainObject } from '../messages/json.ts';
 import type { EventLog } from './event-log.ts';
 import { type Hello, type ProtocolEvent, protocolVersion } from './protocol.ts';
 import { type ViewState, emptyView } from './view-state.ts';
@@ -22,7 +22,7 @@ interface Line {
 const parse = (line: string): Line | undefined => {
   try {
     const parsed: unknown = JSON.parse(line);
-    return isPlainObject(parsed) ? parsed : undefined;
+    return isPlainObject(parsed) && isJson(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }

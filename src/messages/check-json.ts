@@ -1,8 +1,6 @@
 import { AgentError } from '../errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import { isPlainObject } from './json.ts';
-
-const maxDepth = 500;
+import { isPlainObject, maxDepth } from './json.ts';
 
 /** A short name of a value for an error message; never its whole content. */
 const describe = (value: unknown): string => {

@@ -56,7 +56,10 @@ export const copyJson = <T>(value: T): T => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyJson<unknown>(item)])) as T;
 };
 
-/** True for what JSON keeps as it is: no undefined, NaN, -0, bigint, date, class instance or cycle. */
+/** How many levels a JSON value may have: whatever walks it finds its end. */
+export const maxDepth = 500;
+
+/** True for what JSON keeps as it is: no undefined, NaN, -0, bigint, date, class instance or cycle, nor more than 500 levels. */
 export const isJson = (value: unknown, ancestors: readonly object[] = []): value is JsonValue => {
   switch (typeof value) {
     case 'string':
@@ -66,7 +69,8 @@ export const isJson = (value: unknown, ancestors: readonly object[] = []): value
       return Number.isFinite(value) && !Object.is(value, -0);
     case 'object': {
       if (value === null) return true;
-      if (ancestors.includes(value) || !(Array.isArray(value) || isPlainObject(value))) return false;
+      if (ancestors.length === maxDepth || ancestors.includes(value) || !(Array.isArray(value) || isPlainObject(value)))
+        return false;
       const inside = [...ancestors, value];
       return Object.values(value).every((item) => isJson(item, inside));
     }

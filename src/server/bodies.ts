@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type JsonValue, isJson, maxDepth } from '../messages/json.ts';
 
 const text = z.strictObject({ type: z.literal('text'), text: z.string() });
 const file = z.strictObject({
@@ -15,14 +16,16 @@ export const messageBody = z.strictObject({
 });
 export type MessageBody = z.infer<typeof messageBody>;
 
+/** `z.json()` walks as deep as it is led. */
+const json = z.custom<JsonValue>((value) => isJson(value), `must be JSON of at most ${maxDepth} levels`);
 const inputHash = z.string().min(1);
 const remember = z.enum(['tool', 'input']).exactOptional();
 
 /** `inputHash` is the pending call's: a decision holds for the arguments that were shown (R29). */
 export const decisionBody = z.discriminatedUnion('decision', [
-  z.strictObject({ decision: z.literal('approve'), inputHash, input: z.json().exactOptional(), remember }),
+  z.strictObject({ decision: z.literal('approve'), inputHash, input: json.exactOptional(), remember }),
   z.strictObject({ decision: z.literal('reject'), inputHash, reason: z.string().exactOptional(), remember }),
-  z.strictObject({ decision: z.literal('respond'), inputHash, output: z.json() }),
+  z.strictObject({ decision: z.literal('respond'), inputHash, output: json }),
 ]);
 export type DecisionBody = z.infer<typeof decisionBody>;
 
@@ -41,6 +44,6 @@ export const chatBody = z.object({
     )
     .min(1),
   trigger: z.literal('submit-message', 'a session keeps its history: there is no regenerate').exactOptional(),
-  edits: z.record(z.string(), z.json()).exactOptional(),
+  edits: z.record(z.string(), json).exactOptional(),
 });
 export type ChatBody = z.infer<typeof chatBody>;

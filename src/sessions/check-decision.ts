@@ -3,7 +3,7 @@ import { type AgentContext, type Decision, decisionOf } from '../machines/agent-
 import { digest } from '../machines/digest.ts';
 import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import { pendingOf } from '../machines/round.ts';
-import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
+import { type JsonValue, canonicalJson, isJson, maxDepth } from '../messages/json.ts';
 import type { PendingCall } from '../tools/call.ts';
 import { checkCallId } from './check-options.ts';
 import { type Bound, type Shape, checkGiven, isA, oneOf } from './option-bounds.ts';
@@ -41,7 +41,7 @@ const plain = (value: unknown, what: string, callId: string): JsonValue => {
   if (isJson(value)) return structuredClone(value);
   throw new AgentError(
     'invalid-input',
-    `the ${what} for call ${callId} must be plain JSON: no undefined, date or class instance`,
+    `the ${what} for call ${callId} must be plain JSON of at most ${maxDepth} levels: no undefined, date or class instance`,
   );
 };
 

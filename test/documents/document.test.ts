@@ -3,10 +3,13 @@ import { waitFor } from 'xstate';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { SessionDocument } from '../../src/documents/document.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { importSession } from '../../src/sessions/transfer.ts';
+import { memoryStore } from '../../src/stores/memory-store.ts';
 import { isPlainObject } from '../../src/messages/json.ts';
 import { deepFreeze } from '../messages/arbitrary-history.ts';
 import { oneRound } from '../support/raw.ts';
 import { expectWhole } from '../support/run.ts';
+import { rejection } from '../support/sessions.ts';
 import { F1, call, calls, heldTool, toolOf } from '../support/tools.ts';
 import { results } from '../support/transcript.ts';
 
@@ -126,6 +129,18 @@ describe('a document that is not right', () => {
     circular['self'] = circular;
     refused(circular, 'invalid-document', 'no whole session document');
     refused({ n: 1n }, 'invalid-document', 'no whole session document');
+  });
+
+  test('with more levels than any code could walk, wherever they are', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const text = JSON.stringify(await waiting());
+    for (const place of ['{"format"', '"context":{', '"turn":{', '"input":{', '"calls":{']) {
+      const given = place === '{"format"' ? `{"a":${deep},"format"` : `${place}"a":${deep},`;
+      const document = text.replace(place, given).replaceAll(',}', '}');
+      refused(document, 'invalid-document', 'no whole session document');
+      expect(await rejection(importSession(memoryStore(), document))).toMatchObject({ code: 'invalid-document' });
+    }
+    refused({ a: JSON.parse(deep) }, 'invalid-document', 'no whole session document');
   });
 
   test('of another format, or of a newer version', async () => {

@@ -134,6 +134,24 @@ test('a body of 10 MB is refused before it is read', async () => {
   expect(session.pending).toHaveLength(1);
 });
 
+test('a value of more levels than are walked is refused, and the call still waits', async () => {
+  const { inspector, session, decision } = await waiting();
+  const { token } = placeOf(inspector.url);
+  const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+  for (const [type, field] of [
+    ['respond', 'output'],
+    ['approve', 'input'],
+  ]) {
+    const answer = await ask(inspector.url, '/commands', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: `${JSON.stringify({ id: `deep ${type}`, type, ...decision }).slice(0, -1)},"${field}":${deep}}`,
+    });
+    expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('levels') });
+  }
+  expect(session.pending).toHaveLength(1);
+});
+
 test('a command that is sent again is refused', async () => {
   const { inspector, session, seats, decision } = await waiting();
   const body = { id: 'once', type: 'approve', ...decision };

@@ -51,6 +51,11 @@ test('isJson: what a JSON round trip gives back as it was', () => {
     expect(isJson(value)).toBe(false);
 });
 
+test('isJson: at most 500 levels', () => {
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  expect([500, 501, 100_000].map((levels) => isJson(nested(levels)))).toEqual([true, false, false]);
+});
+
 describe('wellFormed', () => {
   test('B139: nothing ill-formed is left, and what is well-formed is the same object', () => {
     fc.assert(

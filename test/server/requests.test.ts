@@ -112,6 +112,18 @@ test('a body that is not JSON is 415 or 400, and one that does not fit is 400 an
     expect([response.status, error.code]).toEqual([400, 'invalid-body']);
     expect(error.message).toContain(where);
   }
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  for (const [at, body] of [
+    ['/sessions/a/messages', `{"message":${deep}}`],
+    ['/sessions/a/approvals/call_1_0', `{"decision":"respond","inputHash":"x","output":${deep}}`],
+    ['/sessions/a/approvals/call_1_0', `{"decision":"approve","inputHash":"x","input":${deep}}`],
+    ['/chat', `{"id":"a","messages":[{"id":"m","role":"user","parts":[{"type":"text"}]}],"edits":{"a":${deep}}}`],
+  ] as const) {
+    expect(await refusal(client.post(at, body))).toEqual([400, 'invalid-body']);
+  }
+  const told = `{"type":"text","text":"hi","providerMetadata":${deep}}`;
+  const said = `{"id":"a","messages":[{"id":"m","role":"user","parts":[${told}]}]}`;
+  expect(await refusal(client.post('/chat', said))).toEqual([400, 'invalid-message']);
   expect(model.requests).toHaveLength(0);
 });
 
