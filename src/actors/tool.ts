@@ -72,6 +72,9 @@ const unlessAborted = async (work: Promise<void> | undefined, signal: AbortSigna
   await Promise.race([work, stop]);
 };
 
+const unknownOutcome = (): CallResult =>
+  textResult('outcome-unknown', 'Error: the call was interrupted while it ran; whether it took effect is unknown.');
+
 /** After a crash: what cannot be repeated safely is not repeated, unless its tool says so (R38). */
 const interrupted = (tool: Tool, { call, input, isChecked }: ToolInput): ToolOutcome | undefined => {
   if (tool.annotations.readOnly === true || tool.annotations.idempotent === true || tool.onInterrupted === 'retry')
@@ -84,9 +87,7 @@ const interrupted = (tool: Tool, { call, input, isChecked }: ToolInput): ToolOut
     };
     return { type: 'ask', question: input === call.input ? question : { ...question, input: input as JsonValue } };
   }
-  return settled(
-    textResult('outcome-unknown', 'Error: the call was interrupted while it ran; whether it took effect is unknown.'),
-  );
+  return settled(unknownOutcome());
 };
 
 /** The call was told to stop before the session was saved: it has nothing to begin again. */
@@ -217,6 +218,8 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     const finding = parent === undefined ? undefined : options.findTools(parent);
     if (finding !== undefined) await finding.catch(() => undefined);
     const tool = options.tools.find(given.call);
+    // A tool of the agent's own that a new version has no more: nobody is left who could say what it has done.
+    if (tool === undefined && isRestored && given.call.toolKey === undefined) return settled(unknownOutcome());
     if (tool === undefined || parent === undefined) {
       return settled(unrunnable(unknownToolOutput(given.call.tool, options.tools.names([])), 'unknown-tool'));
     }

@@ -1,6 +1,12 @@
 import { AgentError, errorData } from '../errors.ts';
 
-export type CallIngress = <T>(service: string, key: string, handler: string, body?: unknown) => Promise<T>;
+export type CallIngress = <T>(
+  service: string,
+  key: string,
+  handler: string,
+  body?: unknown,
+  signal?: AbortSignal,
+) => Promise<T>;
 
 /** ms for which a server that cannot be reached, or is just starting again, is tried again. */
 const patience = 30_000;
@@ -8,9 +14,18 @@ const longestPause = 1_000;
 /** ms after which an attempt was not about reaching the server any more. */
 const longestConnect = 15_000;
 
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
+/** Rejects when the signal aborts. */
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end, { once: true });
   });
 
 const isPassing = (status: number): boolean => status === 429 || status === 502 || status === 503 || status === 504;
@@ -23,15 +38,16 @@ const refused = (where: string, status: number, text: string): AgentError => {
 
 /**
  * Calls handlers through the engine's ingress. What cannot be reached is tried again for half a minute: every command has an id, and is carried out
- * once however often it is sent. Rejects with `engine-error`.
+ * once however often it is sent. Rejects with `engine-error`, or with what the signal says.
  */
 export const createIngress = (ingress: string): CallIngress => {
   const base = ingress.endsWith('/') ? ingress.slice(0, -1) : ingress;
-  return async <T>(service: string, key: string, handler: string, body?: unknown): Promise<T> => {
+  return async <T>(service: string, key: string, handler: string, body?: unknown, signal?: AbortSignal): Promise<T> => {
     const where = `${service}/${handler}`;
     const url = `${base}/${service}/${encodeURIComponent(key)}/${handler}`;
     const request: RequestInit = {
       method: 'POST',
+      signal: signal ?? null,
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     };
     /** Since when nothing came of it. */
@@ -47,7 +63,7 @@ export const createIngress = (ingress: string): CallIngress => {
         // A server that has just started does not know its services yet.
         if (!isPassing(answer.status) && !(answer.status === 404 && failing !== undefined)) throw failure;
       } catch (error) {
-        if (error instanceof AgentError) throw error;
+        if (error instanceof AgentError || signal?.aborted === true) throw error;
         failure = new AgentError(
           'engine-error',
           `Restate could not be reached at ${base} for ${where}: ${errorData(error).message}`,
@@ -57,7 +73,7 @@ export const createIngress = (ingress: string): CallIngress => {
       // Whoever let it wait was there: a wait may take longer than the patience.
       if (failing === undefined || Date.now() - asked > longestConnect) failing = Date.now();
       if (Date.now() - failing >= patience) throw failure;
-      await pause(Math.min(longestPause, 20 * 2 ** attempt));
+      await pause(Math.min(longestPause, 20 * 2 ** attempt), signal);
     }
   };
 };

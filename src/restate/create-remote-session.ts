@@ -17,6 +17,7 @@ import {
   type Found,
   type Joined,
   type Reading,
+  type Refused,
   type Told,
   type View,
   type Wait,
@@ -25,8 +26,8 @@ import {
 } from './protocol.ts';
 import type { CommandOptions, RemoteSession } from './remote-session.ts';
 
-/** Calls one handler of the session's object. */
-export type CallObject = <T>(handler: string, body?: unknown) => Promise<T>;
+/** Calls one handler of the session's object. Rejects when the signal aborts: whoever called does not want to know any more. */
+export type CallObject = <T>(handler: string, body?: unknown, signal?: AbortSignal) => Promise<T>;
 
 export interface RemoteSource {
   sessionId: string;
@@ -47,9 +48,9 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
     if (answer.error !== undefined) throw thrown(answer.error);
     return answer;
   };
-  const until = async (wait: Wait): Promise<Found> => {
+  const until = async (wait: Wait, signal?: AbortSignal): Promise<Found> => {
     for (;;) {
-      const found = await call<Found | null>('wait', wait);
+      const found = await call<Found | null>('wait', wait, signal);
       if (found !== null) return found;
     }
   };
@@ -70,9 +71,13 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
     readLive(
       {
         urls: live,
-        join: () => call<Joined | null>('join'),
+        join: async () => {
+          const joined = await call<Joined | Refused | null>('join', undefined, signal);
+          if (joined !== null && 'error' in joined) throw thrown(joined.error);
+          return joined;
+        },
         changed: async ({ revision, isResting: rests }) => {
-          const { view: now } = await until(rests ? { for: 'news', revision } : { for: 'rest' });
+          const { view: now } = await until(rests ? { for: 'news', revision } : { for: 'rest' }, signal);
           const { summary } = now ?? {};
           return { revision: summary?.revision ?? 0, isResting: summary === undefined || isResting(summary.status) };
         },

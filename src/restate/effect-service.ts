@@ -8,6 +8,7 @@ import { type Reading, type Since, nothingYet } from './protocol.ts';
 import { type Lacking, isLacking } from './read-state.ts';
 import type { Served } from './served.ts';
 import { keyOf, modelKey } from './step.ts';
+import { isUnfit, untilAgain } from './unfit.ts';
 import type { Work } from './work.ts';
 
 type Effect = NonNullable<ReturnType<LiveSession['effect']>>;
@@ -17,7 +18,12 @@ interface Gone {
   isGone: true;
 }
 const gone: Gone = { isGone: true };
-type Outcome = { output?: unknown } | Gone;
+/** This version of the agent cannot take the session up. */
+interface Unfit {
+  isUnfit: true;
+}
+const unfit: Unfit = { isUnfit: true };
+type Outcome = { output?: unknown } | Gone | Unfit;
 
 const asOutcome = (output: unknown): Outcome => (output === undefined ? {} : { output });
 
@@ -26,13 +32,19 @@ export const effectService = (names: Names, { parts, sessions, audiences, inspec
   const calls = createCalls(names);
 
   /** The effect, where this worker has the session as it was when it asked for it, or later. */
-  const find = (work: Work, known: KnownSession | undefined): Effect | Gone | Lacking => {
+  const find = (work: Work, known: KnownSession | undefined): Effect | Gone | Unfit | Lacking => {
     const { key, path } = work;
     if (known === undefined || known.summary.revision < work.revision) return { lacks: sinceOf(known) };
     const { sessionId } = known.summary;
     const hasReaders = (): boolean => audiences.hasReaders(key);
     const make = (): LiveSession => createLiveSession({ parts, known, sessionId, inspect, hasReaders });
-    const effect = sessions.live(key, known, make).effect(path);
+    let effect: Effect | undefined;
+    try {
+      effect = sessions.live(key, known, make).effect(path);
+    } catch (error) {
+      if (isUnfit(error)) return unfit;
+      throw error;
+    }
     if (effect !== undefined) return effect;
     // That it is gone must be true: nobody would run it any more.
     return sessions.isSure(key, known) ? gone : { lacks: nothingYet };
@@ -44,10 +56,10 @@ export const effectService = (names: Names, { parts, sessions, audiences, inspec
     work: Work,
     name: string,
     use: (effect: Effect) => Promise<T> | T,
-  ): Promise<T | Gone> => {
+  ): Promise<T | Gone | Unfit> => {
     let read: { since: Since; reading: Reading } | undefined;
     for (;;) {
-      const done = await ctx.run(name, async (): Promise<T | Gone | Lacking> => {
+      const done = await ctx.run(name, async (): Promise<T | Gone | Unfit | Lacking> => {
         let known = sessions.find(work.key, work, true);
         if (read !== undefined) {
           const { since, reading } = read;
@@ -75,11 +87,19 @@ export const effectService = (names: Names, { parts, sessions, audiences, inspec
     const completed = ctx.request().attemptCompletedSignal;
     completed.addEventListener('abort', () => stop.abort(new DOMException('the attempt is over', 'AbortError')));
     let isRestored = work.isRestored;
+    const tryAgain = (): void => {
+      const { tries = 0 } = work;
+      void calls.run(ctx, { ...work, isRestored, tries: tries + 1 }, untilAgain(tries));
+    };
     if (work.isOnce) {
       // Whoever finds another one's mark here comes after somebody who may have begun.
       const mine = newId();
       const begun = await withEffect(ctx, work, 'begin', () => ({ mark: mine }));
       if ('isGone' in begun) return;
+      if ('isUnfit' in begun) {
+        tryAgain();
+        return;
+      }
       isRestored ||= begun.mark !== mine;
     }
     let atWork: Promise<Outcome> | undefined;
@@ -96,7 +116,8 @@ export const effectService = (names: Names, { parts, sessions, audiences, inspec
       // What it still says is heard, as long as the session waits for it.
       outcome = await ctx.run('stopped', async () => (await atWork) ?? gone);
     }
-    if (!('isGone' in outcome)) void calls.settle(ctx, key, { path, id, ...outcome });
+    if ('isUnfit' in outcome) tryAgain();
+    else if (!('isGone' in outcome)) void calls.settle(ctx, key, { path, id, ...outcome });
   };
 
   return service({

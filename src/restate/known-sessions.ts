@@ -85,8 +85,9 @@ export const createKnownSessions = (): KnownSessions => {
     take: (key, known, make) => {
       const entry = sessions.peek(key);
       if (entry?.known !== known || entry.isTaken === true) return make();
+      const live = entry.live ?? make();
       entry.isTaken = true;
-      return entry.live ?? make();
+      return live;
     },
     putBack: (key, commitId, live) => {
       const entry = sessions.peek(key);

@@ -20,7 +20,11 @@ export const liveEvents = (
     const next = async (): Promise<IteratorResult<AgentEvent, undefined>> => {
       for (;;) {
         if (left.signal.aborted) return { done: true, value: undefined };
-        const result = await events.next();
+        const result = await events.next().catch((error: unknown) => {
+          // What was asked for last is of no interest any more.
+          if (left.signal.aborted) return { done: true as const, value: undefined };
+          throw error;
+        });
         if (result.done === true) return { done: true, value: undefined };
         const { value } = result;
         if (skipped > 0) {

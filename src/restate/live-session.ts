@@ -120,6 +120,8 @@ export const createLiveSession = ({ parts, known, sessionId, inspect, hasReaders
     store: home,
     executor,
     inspect,
+    // Whatever a call has come to is recorded; one that is still to run says that there is no such tool.
+    mayLack: () => true,
     fork: () => Promise.reject(new AgentError('read-only', 'a session of an engine is not forked')),
     ...(known === undefined ? { input: { sessionId } } : { ...loaded(known), isStored: true }),
   });

@@ -35,6 +35,8 @@ export interface Settled {
   id: string;
   output?: unknown;
   at?: number;
+  /** How often no version of the agent was there that can take the session up. */
+  tries?: number;
 }
 
 /** How a session stands. */
@@ -84,6 +86,11 @@ export interface Joined {
   asking: string | null;
   isResting: boolean;
   events: AgentEvent[];
+}
+
+/** Instead of what was asked for. */
+export interface Refused {
+  error: ErrorData;
 }
 
 export const nothingYet: Since = { revision: 0, messages: 0 };

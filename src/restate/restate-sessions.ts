@@ -52,7 +52,7 @@ export const restateSessions = ({
       const objectKey = await sessionKey(sessionId, key);
       return createRemoteSession({
         sessionId,
-        call: (handler, body) => call(sessions, objectKey, handler, body),
+        call: (handler, body, signal) => call(sessions, objectKey, handler, body, signal),
         live: live.map((url) => `${url.replace(/\/$/, '')}/${name}/${encodeURIComponent(objectKey)}`),
         parseOutput: parts?.parseOutput ?? (async (output) => output),
       });

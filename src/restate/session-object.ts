@@ -1,4 +1,5 @@
 import { type ObjectContext, type ObjectSharedContext, TimeoutError, handlers, object } from '@restatedev/restate-sdk';
+import { errorData } from '../errors.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import { checkTold } from './check-told.ts';
 import { createCalls } from './engine-calls.ts';
@@ -11,6 +12,7 @@ import {
   type Found,
   type Joined,
   type Reading,
+  type Refused,
   type Settled,
   type Since,
   type Told,
@@ -22,9 +24,19 @@ import type { Served } from './served.ts';
 import { keys } from './state-keys.ts';
 import { type Running, keyOf } from './step.ts';
 import { createStepper } from './stepper.ts';
+import { untilAgain } from './unfit.ts';
 
 /** ms for which one call waits. */
 const patience = 60_000;
+
+/** Whatever comes of it, it does so every time: nobody is to try again. */
+const takenUp = <T extends object>(take: () => T): T | Refused => {
+  try {
+    return take();
+  } catch (error) {
+    return { error: errorData(error) };
+  }
+};
 
 type AtWork = Record<string, Running>;
 
@@ -58,7 +70,13 @@ export const sessionObject = (names: Names, served: Served) => {
     const key = keyOf(settled.path);
     // Nobody waits for it any more.
     if (head === null || running?.[key]?.id !== settled.id) return;
-    const { next, isEarly } = await stepper.compute(ctx, { head, running, input: { settled } });
+    const { next, isEarly, isUnfit } = await stepper.compute(ctx, { head, running, input: { settled } });
+    if (isUnfit === true) {
+      // Not kept here: who holds a session keeps its commands away. Nor does `running` know of it: a stop would take it for the work, and end it.
+      const { tries = 0 } = settled;
+      void calls.settle(ctx, ctx.key, { ...settled, tries: tries + 1 }, untilAgain(tries));
+      return;
+    }
     if (isEarly === true) {
       const { path, id, at = 0 } = settled;
       const delay = Math.max(1, Math.ceil(at - (await ctx.date.now())));
@@ -127,7 +145,7 @@ export const sessionObject = (names: Names, served: Served) => {
     return readingOf(head, since, await readChunks(ctx, head, since)) ?? null;
   };
 
-  const join = async (ctx: ObjectSharedContext): Promise<Joined | null> => {
+  const join = async (ctx: ObjectSharedContext): Promise<Joined | Refused | null> => {
     const head = await headOf(ctx);
     if (head === null) return null;
     const reading = readingOf(head, nothingYet, await readChunks(ctx, head, nothingYet));
@@ -135,7 +153,9 @@ export const sessionObject = (names: Names, served: Served) => {
     const known = advanced(undefined, reading);
     const { sessionId, revision } = head.summary;
     const { parts } = served;
-    const events = createLiveSession({ parts, known, sessionId, hasReaders: () => false }).soFar();
+    const live = takenUp(() => createLiveSession({ parts, known, sessionId, hasReaders: () => false }));
+    if ('error' in live) return live;
+    const events = live.soFar();
     return { revision, asking: head.asking, isResting: isResting(head.summary.status), events };
   };
 

@@ -3,6 +3,7 @@ import type { Fate } from '../machines/chart-event.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import type { Commit } from '../stores/store.ts';
 import type { LiveSession } from './live-session.ts';
+import { isUnfit } from './unfit.ts';
 import type { Answer, Settled, Told, View } from './protocol.ts';
 
 /** An effect that is at work somewhere, or an alarm that is set. */
@@ -30,6 +31,8 @@ export interface Step {
   answer: Answer;
   /** The alarm has rung too early. */
   isEarly?: boolean;
+  /** The session cannot be taken up by this version of the agent. */
+  isUnfit?: boolean;
   next?: Next;
 }
 
@@ -69,7 +72,7 @@ export interface StepGiven {
 
 /**
  * Takes a session one step further, with all that follows without waiting for anybody. What a command may not do is its answer; an outcome that
- * the session cannot take throws: it must not be lost.
+ * the session cannot take throws, or waits for another version of the agent: it must not be lost.
  */
 export const takeStep = async ({ live, running, input, now }: StepGiven): Promise<Step> => {
   if ('settled' in input) {
@@ -80,6 +83,7 @@ export const takeStep = async ({ live, running, input, now }: StepGiven): Promis
     const next = await live().move(input, running);
     return { answer: answerOf(input, next), ...(next === undefined ? {} : { next }) };
   } catch (error) {
+    if ('settled' in input && isUnfit(error)) return { answer: {}, isUnfit: true };
     if ('settled' in input) throw error;
     return { answer: { error: errorData(error) } };
   }

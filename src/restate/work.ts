@@ -8,4 +8,6 @@ export interface Work extends Place {
   id: string;
   isRestored: boolean;
   isOnce: boolean;
+  /** How often no version of the agent was there that can take the session up. */
+  tries?: number;
 }

@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from 'xstate';
 import type { AgentSnapshot, Persisted } from '../documents/read-agent.ts';
 import { AgentError } from '../errors.ts';
-import { ownTool } from '../tools/call.ts';
+import { type CallPhase, ownTool } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 
 const finders = new WeakMap<AnyStateMachine, ToolFinder>();
@@ -11,10 +11,11 @@ export const keepTools = (machine: AnyStateMachine, tools: ToolFinder): void => 
   finders.set(machine, tools);
 };
 
-/** Whether a call that waits for somebody may have lost its tool: it can still be rejected, or answered in the tool's place. */
-export type MayLack = (callId: string) => boolean;
+/** Whether a call may have lost its tool. */
+export type MayLack = (call: { callId: string; phase: CallPhase }) => boolean;
 
-const isWaiting = (phase: string): boolean => phase === 'awaiting-decision' || phase === 'awaiting-result';
+/** One that waits for somebody can still be rejected, or answered in the tool's place. */
+export const isWaiting: MayLack = ({ phase }) => phase === 'awaiting-decision' || phase === 'awaiting-result';
 
 /**
  * Throws `incompatible-document` where a call is open whose tool the agent has no more: it would be answered as if the model had
@@ -28,7 +29,7 @@ export const checkTools = (machine: AnyStateMachine, { context, children }: Agen
     if (call === undefined || phase === 'settled' || phase === 'validating') continue;
     if (toolKey !== undefined && toolKey !== ownTool) continue;
     const found = tools.find({ tool });
-    if (found === undefined && isWaiting(phase) && mayLack(callId)) continue;
+    if (found === undefined && mayLack({ callId, phase })) continue;
     if (found === undefined) {
       throw new AgentError(
         'incompatible-document',

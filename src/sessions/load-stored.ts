@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts';
 import type { SessionDocument } from '../documents/document.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
 import type { Command, SessionKeeper } from '../stores/store.ts';
-import type { MayLack } from './check-tools.ts';
+import { type MayLack, isWaiting } from './check-tools.ts';
 import type { Committed } from './next-commit.ts';
 import { type Loaded, readStored } from './read-stored.ts';
 
@@ -20,7 +20,7 @@ export const callsDoneWithout = async (store: SessionKeeper, { sessionId }: Sess
       event?.type === 'approval.rejected' || event?.type === 'call.result' ? [event.callId] : [],
     ),
   );
-  return (callId) => ids.has(callId);
+  return (call) => isWaiting(call) && ids.has(call.callId);
 };
 
 /** The session as it is, or as it was at a revision; `unknown-session` or `unknown-revision` where there is none. */

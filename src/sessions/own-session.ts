@@ -28,7 +28,7 @@ export interface SessionSource {
   document?: SessionDocument;
   /** The document comes from the store, whose messages are taken as they are. */
   isStored?: boolean;
-  /** Default: every call that waits for somebody. */
+  /** Default: calls that wait for somebody. */
   mayLack?: MayLack;
   /** What the store has of the session; looked up before the first commit where that is not known yet. */
   committed?: Committed | (() => Promise<Committed | undefined>);

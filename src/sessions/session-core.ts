@@ -6,7 +6,7 @@ import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
-import { checkTools } from './check-tools.ts';
+import { checkTools, isWaiting } from './check-tools.ts';
 import { type Decide, createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type Seen, seeActor } from '../documents/write-agent.ts';
@@ -60,7 +60,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
 
   const trust = source.isStored === true ? 'messages' : 'nothing';
   const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
-  if (snapshot !== undefined) checkTools(machine, snapshot, source.mayLack ?? (() => true));
+  if (snapshot !== undefined) checkTools(machine, snapshot, source.mayLack ?? isWaiting);
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),

@@ -133,6 +133,93 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
     expect(local.status).toBe('settled');
   });
 
+  test('a version without a tool takes the outcome of a call that still runs on the old one, and whatever a client says', async () => {
+    const name = 'rolled-out';
+    const held = heldTool('Held');
+    const gated = toolOf('Gated', () => 'opened', { needsApproval: true });
+    const script = Array.from({ length: 3 }, () => calls(call('Held'), call('Gated')));
+    const model = scriptedModel(script);
+    await using old = await serveAgent(server, {
+      name,
+      model,
+      tools: [held.tool, gated],
+      approvals: { hold: 'gated' },
+    });
+    const [settling, stopped, cancelled] = await Promise.all([old.open(), old.open(), old.open()]);
+    for (const session of [settling, stopped, cancelled]) await session.send('Go.');
+    await held.whenBegun(3);
+    const callOf = (id: string) => held.begun.findIndex(({ sessionId }) => sessionId === id);
+
+    const later = scriptedModel(Array.from({ length: 2 }, () => 'Over.'));
+    await using next = await serveAgent(server, { name, model: later, tools: [] });
+    await stopped.stop('enough');
+    expect((await stopped.settled()).outcome).toEqual({ type: 'stopped', reason: 'enough' });
+    await cancelled.cancel(held.begun[callOf(cancelled.id)]?.callId ?? '');
+    held.end(callOf(settling.id), 'the outcome');
+    for (const session of [settling, cancelled]) {
+      let result = await session.settled();
+      for (; result.outcome.type === 'pending'; result = await session.settled())
+        for (const { callId } of result.pending)
+          await (session === settling ? session.approve(callId) : session.reject(callId));
+      expect(result.text).toBe('Over.');
+    }
+    const text = JSON.stringify(await settling.messages());
+    expect(text).toContain('the outcome');
+    // It was never begun.
+    expect(text).toContain('Gated');
+    expect(text).not.toContain('opened');
+    expect(text).not.toContain('whether it took effect');
+    expect(next.agent.name).toBe(name);
+  });
+
+  test('R38: of a call that was cut off, and whose tool a new version has no more, the outcome is unknown', async () => {
+    const name = 'cut-off';
+    const held = heldTool('Held', { annotations: { idempotent: true } });
+    const old = await serveAgent(server, { name, model: scriptedModel([calls(call('Held'))]), tools: [held.tool] });
+    const session = await old.open();
+    await session.send('Go.');
+    await held.whenBegun(1);
+    await old.worker.close();
+    await using _next = await serveAgent(server, { name, model: scriptedModel(['Over.']) }, { port: old.port });
+    expect((await session.settled()).text).toBe('Over.');
+    expect(JSON.stringify(await session.messages())).toContain('whether it took effect is unknown');
+  });
+
+  test('a session that a version cannot take up says so, and goes on where one is there that can', async () => {
+    const name = 'rolled-back';
+    const held = heldTool('Held');
+    const innerModel = scriptedModel([calls(call('Held')), 'Inner done.']);
+    const inner = createAgent({ model: innerModel, tools: [held.tool] });
+    const tools = [inner.asTool({ name: 'Inner', description: 'x' })];
+    const model = scriptedModel([calls(call('Inner', { prompt: 'go' })), 'All done.']);
+    await using old = await serveAgent(server, { name, model, tools });
+    const session = await old.open();
+    await session.send('Go.');
+    await held.whenBegun(1);
+
+    await using next = await serveAgent(server, { name, model: scriptedModel([]) });
+    expect(await codeOf(session.stop())).toBe('incompatible-document');
+    held.end(0);
+    const query = `SELECT status FROM sys_invocation WHERE target_service_name = '${name}.sessions' AND target_handler_name = 'settle' AND status = 'scheduled'`;
+    const isKept = async (): Promise<boolean> => {
+      const answer = await fetch(`${server.admin}/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      return ((await answer.json()) as { rows: unknown[] }).rows.length > 0;
+    };
+    while (!(await isKept())) await new Promise((resolve) => setImmediate(resolve));
+    expect(await codeOf(session.send('More.'))).toBe('incompatible-document');
+    expect(await codeOf(session.stream()[Symbol.asyncIterator]().next())).toBe('incompatible-document');
+    expect(await session.status()).toBe('busy');
+
+    await using back = await serveAgent(server, { name, model, tools });
+    expect((await session.settled()).text).toBe('All done.');
+    expect(innerModel.requests).toHaveLength(2);
+    expect([next.agent.name, back.agent.name]).toEqual([name, name]);
+  });
+
   test('a session of one tenant is not there for another, nor for whoever has no key', async () => {
     const model = scriptedModel(['A secret.']);
     await using served = await serveAgent(server, { model, name: 'shared' }, { key: 'of ann' });
