@@ -7,12 +7,12 @@ import { createIngress } from './call-ingress.ts';
 import { createRemoteSession } from './create-remote-session.ts';
 import { namesOf } from './names.ts';
 import type { RemoteSession } from './remote-session.ts';
-import { sessionKey } from './session-key.ts';
+import { checkKey, sessionKey } from './session-key.ts';
 
 export interface RestateSessionsOptions {
   /** Where the engine takes calls, such as `http://127.0.0.1:8080`. */
   ingress: string;
-  /** Of a tenant: its sessions can be named by nobody who has another key, or none. */
+  /** Of a tenant, a secret of at least 32 random characters: its sessions can be named by nobody who has another key, or none. */
   key?: string;
   /** Whose sessions: its name, or the agent itself, whose `output` then parses structured answers. Default `agent`. */
   agent?: string | Agent;
@@ -40,8 +40,7 @@ export const restateSessions = ({
       'invalid-option',
       `restateSessions: option "ingress" is no address: ${JSON.stringify(ingress)}`,
     );
-  if (key === '')
-    throw new AgentError('invalid-option', 'restateSessions: option "key" is empty; leave it out or give one');
+  checkKey(key, 'restateSessions');
   const parts = typeof agent === 'string' ? undefined : partsOf(agent, 'restateSessions');
   const name = parts?.agent ?? (agent as string);
   const { sessions } = namesOf(name);

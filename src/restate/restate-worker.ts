@@ -11,11 +11,12 @@ import { createKnownSessions } from './known-sessions.ts';
 import { type LiveServer, serveLive } from './live-server.ts';
 import { namesOf } from './names.ts';
 import { type WorkerRecorder, describeAgent } from './worker-recorder.ts';
+import { checkKey } from './session-key.ts';
 import { sessionObject } from './session-object.ts';
 
 export interface RestateWorkerOptions {
   agents: Agent | readonly Agent[];
-  /** The tenant's whose sessions are served here, as `restateSessions` has it; then no others are. Default: those of all. */
+  /** The secret of the tenant whose sessions are served here, as `restateSessions` has it; then no others are. Default: those of all. */
   key?: string;
   /** Records the sessions that have to do with this worker: `startInspector({ recorder })` shows them here, `followWorkers` those of all workers. */
   recorder?: WorkerRecorder;
@@ -57,6 +58,7 @@ const serve = (agent: Agent, key: string | undefined, recorder: WorkerRecorder |
 
 /** Serves the sessions of agents to Restate: any number of workers may, each with the same agents. Throws `invalid-option`. */
 export const restateWorker = ({ agents, key, recorder, identityKeys = [] }: RestateWorkerOptions): RestateWorker => {
+  checkKey(key, 'restateWorker');
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
   const all = given.map((agent) => serve(agent, key, recorder));
   const audiences = new Map(all.map(({ served }) => [served.parts.agent, served.audiences]));

@@ -1,3 +1,16 @@
+import { AgentError } from '../errors.ts';
+
+const shortest = 32;
+
+/** Throws `invalid-option` for the key of a tenant that could be guessed. */
+export const checkKey = (key: string | undefined, where: string): void => {
+  if (key === undefined || (typeof key === 'string' && key.length >= shortest)) return;
+  throw new AgentError(
+    'invalid-option',
+    `${where}: option "key" is a secret of at least ${shortest} random characters; leave it out or give one`,
+  );
+};
+
 const encoder = new TextEncoder();
 
 const base64url = (bytes: ArrayBuffer): string =>

@@ -222,12 +222,12 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
 
   test('a session of one tenant is not there for another, nor for whoever has no key', async () => {
     const model = scriptedModel(['A secret.']);
-    await using served = await serveAgent(server, { model, name: 'shared' }, { key: 'of ann' });
+    await using served = await serveAgent(server, { model, name: 'shared' }, { key: 'ann'.repeat(11) });
     const mine = await served.open('same id');
     await mine.send('Tell me.');
     await mine.settled();
     const { ingress } = server;
-    for (const key of ['of bob', undefined]) {
+    for (const key of ['bob'.repeat(11), undefined]) {
       const sessions = restateSessions({ ingress, agent: 'shared', ...(key === undefined ? {} : { key }) });
       const other = await sessions.open('same id');
       expect(await other.status()).toBe('idle');
@@ -287,5 +287,10 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
     expect(() => restateWorker({ agents: createAgent({ model, name: 'of Ann' }) })).toThrow(/name of 1 to 100/);
     expect(() => restateWorker({ agents: {} as never })).toThrow(/createAgent/);
     expect(() => restateSessions({ ingress: 'nowhere' })).toThrow(/ingress/);
+    for (const key of ['', 'a', 'a'.repeat(31)]) {
+      const refusal = /at least 32 random characters/;
+      expect(() => restateWorker({ agents: createAgent({ model }), key })).toThrow(refusal);
+      expect(() => restateSessions({ ingress: 'http://127.0.0.1:1', key })).toThrow(refusal);
+    }
   });
 });
