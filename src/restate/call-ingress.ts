@@ -28,6 +28,17 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
     signal?.addEventListener('abort', end, { once: true });
   });
 
+/** Bytes of a body that the engine takes, where it is not told to take another number. */
+const longestBody = 32 * 1_048_576;
+
+/** It has hung up while it was still sent to. */
+const hungUp = new Set<unknown>(['EPIPE', 'ECONNRESET', 'UND_ERR_SOCKET']);
+const isTooLong = (body: string | undefined, { cause }: { cause?: unknown }): boolean =>
+  body !== undefined &&
+  body.length > longestBody / 3 &&
+  hungUp.has((cause as { code?: unknown } | undefined)?.code) &&
+  new Blob([body]).size > longestBody;
+
 const isPassing = (status: number): boolean => status === 429 || status === 502 || status === 503 || status === 504;
 
 const refused = (where: string, status: number, text: string): AgentError => {
@@ -45,10 +56,11 @@ export const createIngress = (ingress: string): CallIngress => {
   return async <T>(service: string, key: string, handler: string, body?: unknown, signal?: AbortSignal): Promise<T> => {
     const where = `${service}/${handler}`;
     const url = `${base}/${service}/${encodeURIComponent(key)}/${handler}`;
+    const text = body === undefined ? undefined : JSON.stringify(body);
     const request: RequestInit = {
       method: 'POST',
       signal: signal ?? null,
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(text === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: text }),
     };
     /** Since when nothing came of it. */
     let failing: number | undefined;
@@ -57,13 +69,20 @@ export const createIngress = (ingress: string): CallIngress => {
       let failure: AgentError;
       try {
         const answer = await fetch(url, request);
-        const text = await answer.text();
-        if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
-        failure = refused(where, answer.status, text);
+        const said = await answer.text();
+        if (answer.ok) return (said === '' ? undefined : JSON.parse(said)) as T;
+        failure = refused(where, answer.status, said);
         // A server that has just started does not know its services yet.
         if (!isPassing(answer.status) && !(answer.status === 404 && failing !== undefined)) throw failure;
       } catch (error) {
         if (error instanceof AgentError || signal?.aborted === true) throw error;
+        if (isTooLong(text, error as Error)) {
+          throw new AgentError(
+            'engine-error',
+            `Restate does not take what was sent to ${where}: it is larger than 32 MiB; give large data by reference`,
+            { cause: error },
+          );
+        }
         failure = new AgentError(
           'engine-error',
           `Restate could not be reached at ${base} for ${where}: ${errorData(error).message}`,

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
+import { restateSessions } from '../../src/restate/index.ts';
 import { createIngress } from '../../src/restate/call-ingress.ts';
 
 afterEach(() => {
@@ -23,9 +24,11 @@ const startIngress = async (answers: readonly Answer[]) => {
     answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const call = createIngress(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const call = createIngress(url);
   return {
-    call: () => call<unknown>('agent.sessions', 'a/b', 'view'),
+    url,
+    call: (body?: unknown, signal?: AbortSignal) => call<unknown>('agent.sessions', 'a/b', 'view', body, signal),
     asked: () => asked,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
@@ -63,4 +66,41 @@ test('an engine that does not come back, and an agent that nobody serves, are to
     message: expect.stringContaining('is a worker of that agent registered?'),
   });
   expect(unserved.asked()).toBe(1);
+});
+
+test('who has left asks for nothing any more', async () => {
+  const asked = Promise.withResolvers<void>();
+  const hungUp = Promise.withResolvers<void>();
+  const held: Answer = (_, response) => {
+    response.once('close', hungUp.resolve);
+    asked.resolve();
+  };
+  await using ingress = await startIngress([status(200, 'null'), held]);
+  const session = await restateSessions({ ingress: ingress.url }).open();
+  const events = session.events()[Symbol.asyncIterator]();
+  const next = events.next();
+  await asked.promise;
+  await events.return?.();
+  await hungUp.promise;
+  expect(await next).toEqual({ done: true, value: undefined });
+  expect(ingress.asked()).toBe(2);
+
+  const left = new AbortController();
+  const broken: Answer = (request) => {
+    request.socket.destroy();
+    left.abort();
+  };
+  await using lost = await startIngress([broken]);
+  await expect(lost.call(undefined, left.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(lost.asked()).toBe(1);
+});
+
+test('what is larger than the engine takes is not sent again, and said to be', async () => {
+  const hangUp: Answer = (request) => request.socket.destroy();
+  await using ingress = await startIngress([hangUp, status(200)]);
+  await expect(ingress.call('€'.repeat(11_500_000))).rejects.toMatchObject({
+    code: 'engine-error',
+    message: expect.stringContaining('larger than 32 MiB'),
+  });
+  expect(ingress.asked()).toBe(1);
 });
