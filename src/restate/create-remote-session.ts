@@ -110,11 +110,9 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
       await tell({ type: 'cancel', callId }, id);
     },
     stop: async (reason, { id } = {}) => {
-      await tell({ type: 'stop', ...(reason === undefined ? {} : { reason }) }, id);
-      let { view: now } = await until({ for: 'rest' });
-      // What waits inside an agent has not heard of it yet.
-      while (now?.summary.status === 'waiting')
-        ({ view: now } = await until({ for: 'news', revision: now.summary.revision }));
+      const { end } = await tell({ type: 'stop', ...(reason === undefined ? {} : { reason }) }, id);
+      // Not for a rest: what waits inside an agent may not have heard of it yet, and the turn after it may wait for somebody.
+      if (end !== undefined) await until({ for: 'end', end });
     },
     retry: async ({ id } = {}) => {
       await tell({ type: 'retry' }, id);

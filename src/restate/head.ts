@@ -11,13 +11,23 @@ export interface Head extends View {
   /** The model call of the session's own that is under way. */
   asking: string | null;
   waiters: Waiter[];
+  /** How many times a turn has come to its end. */
+  ends?: number;
 }
 
 /** Somebody who is told when the session rests, or has changed. */
 export interface Waiter {
   awakeable: string;
   until: 'rest' | 'change';
+  /** ms since 1970 from which on nobody waits any more. */
+  expires: number;
 }
+
+/** With one more, and without those who have gone. Who comes now has come `before` ms before he expires. */
+export const joinedBy = (waiters: readonly Waiter[], waiter: Waiter, before: number): Waiter[] => {
+  const now = waiter.expires - before;
+  return [...waiters.filter(({ expires }) => expires > now), waiter];
+};
 
 export const logOf = (head: Head | null): Log => head?.log ?? emptyLog;
 

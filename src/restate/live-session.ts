@@ -46,9 +46,10 @@ interface Noted {
   fates: { id: string; fate: Fate }[];
   starts: Map<string, Start>;
   aborted: Set<string>;
+  ends: number;
 }
 
-const nothingNoted = (): Noted => ({ commits: [], fates: [], starts: new Map(), aborted: new Set() });
+const nothingNoted = (): Noted => ({ commits: [], fates: [], starts: new Map(), aborted: new Set(), ends: 0 });
 
 const allOf = async (reader: EventReader | undefined): Promise<AgentEvent[]> => {
   const events: AgentEvent[] = [];
@@ -126,6 +127,9 @@ export const createLiveSession = ({ parts, known, sessionId, inspect, hasReaders
     ...(known === undefined ? { input: { sessionId } } : { ...loaded(known), isStored: true }),
   });
   const { actor, journal } = core;
+  actor.on('finish', () => {
+    noted.ends += 1;
+  });
   actor.on('message-fate', ({ messageId, fate }) => void noted.fates.push({ id: messageId, fate }));
 
   const settle = ({ path, output, at }: Settled): void => {
@@ -163,7 +167,7 @@ export const createLiveSession = ({ parts, known, sessionId, inspect, hasReaders
       core.assertOpen();
       told = await allOf(reader);
 
-      const { commits, fates, starts, aborted } = noted;
+      const { commits, fates, starts, aborted, ends } = noted;
       const status = statusOf(core.now().value);
       const live = new Set(effectsIn(actor).map((effect) => keyOf(pathOf(effect))));
       const settled = 'settled' in input ? keyOf(input.settled.path) : undefined;
@@ -176,6 +180,7 @@ export const createLiveSession = ({ parts, known, sessionId, inspect, hasReaders
         commits,
         view: { summary, pending: pendingOf(core.context()), checking: checking() },
         ...(isOver ? { result: status === 'waiting' ? core.pendingResult() : resultOf(core.context()) } : {}),
+        ends,
         fates,
         starts: [...starts].flatMap(([key, start]) => (live.has(key) ? [start] : [])),
         ended: Object.keys(running).filter((key) => key === settled || starts.has(key) || !live.has(key)),

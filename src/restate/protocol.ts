@@ -27,6 +27,8 @@ export interface Told {
 export interface Answer {
   error?: ErrorData;
   fate?: Fate;
+  /** Of a stop: which end of a turn it leads to, counted from 1; absent where there was nothing to stop. */
+  end?: number;
 }
 
 /** Where an effect came to an end. `at`: it was an alarm, for that time in ms since 1970. */
@@ -47,10 +49,11 @@ export interface View {
   checking: string[];
 }
 
-/** What somebody waits for: a rest of the session, a commit after that one, the fate of a message, or the check of an edit. */
+/** What somebody waits for: a rest of the session, a commit after that one, that end of a turn, the fate of a message, or the check of an edit. */
 export type Wait =
   | { for: 'rest' }
   | { for: 'news'; revision: number }
+  | { for: 'end'; end: number }
   | { for: 'fate'; id: string }
   | { for: 'check'; callId: string };
 
@@ -94,6 +97,9 @@ export interface Refused {
 }
 
 export const nothingYet: Since = { revision: 0, messages: 0 };
+
+/** No turn is under way. */
+export const isAtEnd = (status: SessionStatus): boolean => status === 'idle' || status === 'settled';
 
 /** A session at rest. */
 export const isResting = (status: SessionStatus): boolean => status !== 'busy';

@@ -7,7 +7,10 @@ import type { ApproveOptions, DecisionOptions, EventsOptions, RejectOptions, Run
 import type { SessionStatus } from '../stores/store.ts';
 import type { PendingCall } from '../tools/call.ts';
 
-/** The same `id` again is the same command: it is carried out once, also when it comes again after a year. */
+/**
+ * The same `id` again is the same command: it is carried out once, also when it comes again after a year. Of another command it is refused:
+ * `invalid-option`.
+ */
 export interface CommandOptions {
   /** Default: a new one for every call. */
   id?: string;

@@ -1,9 +1,11 @@
 import { type ObjectContext, type ObjectSharedContext, TimeoutError, handlers, object } from '@restatedev/restate-sdk';
-import { errorData } from '../errors.ts';
+import { AgentError, errorData } from '../errors.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
+import { inputHash } from '../tools/input-hash.ts';
+import { checkSince, checkWait } from './check-asked.ts';
 import { checkTold } from './check-told.ts';
 import { createCalls } from './engine-calls.ts';
-import { type Head, type Waiter, isOver } from './head.ts';
+import { type Head, type Waiter, isOver, joinedBy } from './head.ts';
 import { advanced } from './known-session.ts';
 import { createLiveSession } from './live-session.ts';
 import type { Names } from './names.ts';
@@ -14,11 +16,10 @@ import {
   type Reading,
   type Refused,
   type Settled,
-  type Since,
   type Told,
   type View,
 } from './protocol.ts';
-import { type Wait, isResting, nothingYet } from './protocol.ts';
+import { type Wait, isAtEnd, isResting, nothingYet } from './protocol.ts';
 import { getAll, readChunks, readingOf } from './read-state.ts';
 import type { Served } from './served.ts';
 import { keys } from './state-keys.ts';
@@ -28,6 +29,15 @@ import { untilAgain } from './unfit.ts';
 
 /** ms for which one call waits. */
 const patience = 60_000;
+/** ms for which it is remembered: longer, as the clocks of workers differ. */
+const remembered = 2 * patience;
+
+const anotherCommand = (id: string): AgentError =>
+  new AgentError('invalid-option', `the id ${JSON.stringify(id)} was given to another command before`);
+
+/** Of the turn that is under way. */
+const endOf = (head: Head | null): Pick<Answer, 'end'> =>
+  head === null || isAtEnd(head.summary.status) ? {} : { end: (head.ends ?? 0) + 1 };
 
 /** Whatever comes of it, it does so every time: nobody is to try again. */
 const takenUp = <T extends object>(take: () => T): T | Refused => {
@@ -50,16 +60,21 @@ export const sessionObject = (names: Names, served: Served) => {
   const command = async (ctx: ObjectContext, told: Told): Promise<Answer> => {
     const refused = await checkTold(ctx.key, told, served.key);
     if (refused !== undefined) return { error: refused };
-    const [seen, head, atWork] = await getAll<[Answer, Head, AtWork]>(ctx, [
+    const [seen, seenHash, head, atWork] = await getAll<[Answer, string, Head, AtWork]>(ctx, [
       keys.told(told.id),
+      keys.asked(told.id),
       keys.head,
       keys.running,
     ]);
+    const hash = inputHash(told.command);
+    if (seenHash !== null && seenHash !== hash) return { error: errorData(anotherCommand(told.id)) };
     if (seen !== null) return seen;
     const running = atWork ?? {};
-    const { answer, next } = await stepper.compute(ctx, { head, running, input: { told } });
+    const { answer: given, next } = await stepper.compute(ctx, { head, running, input: { told } });
+    const answer = told.command.type === 'stop' ? { ...given, ...endOf(head) } : given;
     if (next !== undefined) {
       ctx.set(keys.told(told.id), answer);
+      ctx.set(keys.asked(told.id), hash);
       await stepper.apply(ctx, { head, running }, next);
     }
     return answer;
@@ -102,6 +117,8 @@ export const sessionObject = (names: Names, served: Served) => {
         const fate = (await ctx.get<Answer>(keys.told(wait.id)))?.fate;
         return fate === undefined ? undefined : { view, fate };
       }
+      case 'end':
+        return head === null || (head.ends ?? 0) >= wait.end || isAtEnd(head.summary.status) ? { view } : undefined;
       case 'news':
         return (head?.summary.revision ?? 0) > wait.revision ? { view } : undefined;
       case 'check':
@@ -112,14 +129,16 @@ export const sessionObject = (names: Names, served: Served) => {
   };
 
   /** Null where it took too long: who still wants to know asks again. */
-  const wait = async (ctx: ObjectSharedContext, what: Wait): Promise<Found | null> => {
+  const wait = async (ctx: ObjectSharedContext, asked: unknown): Promise<Found | null> => {
+    const what = checkWait(asked);
     // Read before anything is looked at: what changes meanwhile is news.
     const head = await headOf(ctx);
     const found = await look(ctx, head, what);
     if (found !== undefined) return found;
     const revision = head?.summary.revision ?? 0;
     const { id, promise } = ctx.awakeable<void>();
-    calls.await(ctx, ctx.key, { awakeable: id, until: what.for === 'rest' ? 'rest' : 'change', revision });
+    const expires = (await ctx.date.now()) + remembered;
+    calls.await(ctx, ctx.key, { awakeable: id, until: what.for === 'rest' ? 'rest' : 'change', expires, revision });
     try {
       await promise.orTimeout(patience);
     } catch (error) {
@@ -131,15 +150,16 @@ export const sessionObject = (names: Names, served: Served) => {
   const waiting = async (ctx: ObjectContext, { revision, ...waiter }: Waiter & { revision: number }): Promise<void> => {
     const head = await headOf(ctx);
     if (head === null) {
-      ctx.set(keys.waiters, [...((await ctx.get<Waiter[]>(keys.waiters)) ?? []), waiter]);
+      ctx.set(keys.waiters, joinedBy((await ctx.get<Waiter[]>(keys.waiters)) ?? [], waiter, remembered));
       return;
     }
     const isNews = head.summary.revision !== revision;
     if (isOver(waiter, head.summary.status, isNews)) ctx.resolveAwakeable(waiter.awakeable);
-    else ctx.set(keys.head, { ...head, waiters: [...head.waiters, waiter] });
+    else ctx.set(keys.head, { ...head, waiters: joinedBy(head.waiters, waiter, remembered) });
   };
 
-  const read = async (ctx: ObjectSharedContext, since: Since = nothingYet): Promise<Reading | null> => {
+  const read = async (ctx: ObjectSharedContext, asked: unknown = nothingYet): Promise<Reading | null> => {
+    const since = checkSince(asked);
     const head = await headOf(ctx);
     if (head === null) return null;
     return readingOf(head, since, await readChunks(ctx, head, since)) ?? null;

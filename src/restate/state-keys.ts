@@ -9,4 +9,6 @@ export const keys = {
   result: 'result',
   /** What came of a command. */
   told: (id: string): string => `told:${id}`,
+  /** Which command it was: a hash. */
+  asked: (id: string): string => `asked:${id}`,
 };

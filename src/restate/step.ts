@@ -42,6 +42,8 @@ export interface Next {
   view: View;
   /** Of a session that rests or waits. */
   result?: TurnResult;
+  /** How many turns have come to their end. */
+  ends: number;
   /** Of messages. */
   fates: { id: string; fate: Fate }[];
   starts: Start[];

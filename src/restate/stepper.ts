@@ -98,7 +98,7 @@ export const createStepper = ({ parts, sessions, audiences, inspect }: Served, c
   };
 
   const apply: Stepper['apply'] = async (ctx, { head: before, running }, next) => {
-    const { commitId, commits, view, result, fates, starts, ended, aborted } = next;
+    const { commitId, commits, view, result, ends, fates, starts, ended, aborted } = next;
     const { log, sealed, cleared } = appended(logOf(before), commits);
     for (const key of cleared) ctx.clear(key);
     for (const [key, chunk] of Object.entries(sealed)) ctx.set(key, chunk);
@@ -111,7 +111,15 @@ export const createStepper = ({ parts, sessions, audiences, inspect }: Served, c
     );
     const asking = askingAfter(running, next);
     const birth = before?.birth ?? commitId;
-    const head: Head = { ...view, birth, commitId, log, asking, waiters: waiters.left ?? [] };
+    const head: Head = {
+      ...view,
+      birth,
+      commitId,
+      log,
+      asking,
+      waiters: waiters.left ?? [],
+      ends: (before?.ends ?? 0) + ends,
+    };
     // Whatever starts finds the state that asks for it.
     ctx.set(keys.head, head);
     remember(ctx, before, head, next);
