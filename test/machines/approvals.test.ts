@@ -504,6 +504,21 @@ describe('decisions (R29)', () => {
     await unchanged(session, () => session.approve('call_1_1'), 'decision-conflict', 'was rejected already');
   });
 
+  test.each([
+    ['approve', undefined, 'tool'],
+    ['approve', 'input', 'tool'],
+    ['reject', undefined, 'input'],
+  ] as const)('R29: %s again, to remember more than %s, is a contradiction', async (decide, first, more) => {
+    const session = await waiting();
+    const given = first === undefined ? {} : { remember: first };
+    await session[decide]('call_1_0', given);
+    await unchanged(session, () => session[decide]('call_1_0', { remember: more }), 'decision-conflict', 'already');
+    await session[decide]('call_1_0', given);
+    await session[decide]('call_1_0');
+    const { decisions } = session.actor.getSnapshot().context;
+    expect(decisions.map(({ remembered }) => remembered)).toEqual([first]);
+  });
+
   test('R29: an approval with another edit than the one that ran is a contradiction', async () => {
     const session = await waiting();
     await session.approve('call_1_0', { input: { n: 1 } });
