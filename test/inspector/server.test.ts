@@ -317,6 +317,15 @@ test('a session of a store is opened by its agent for a decision; without the ag
   const auth = { authorization: `Bearer ${placeOf(look.url).token}` };
   expect((await ask(look.url, '/stored', { headers: auth })).body).toContain('"kept"');
   expect((await ask(look.url, '/stored-session?id=kept', { headers: auth })).body).toContain('awaiting-approval');
+  for (const [query, status] of [
+    ['', 400],
+    ['?id=', 400],
+    ['?id=a%00b', 400],
+    [`?id=${'x'.repeat(1_001)}`, 400],
+    ['?id=nobody', 404],
+  ] as const) {
+    expect((await ask(look.url, `/stored-session${query}`, { headers: auth })).status).toBe(status);
+  }
   expect((await command(look.url, { ...decision, inputHash: 'stale' })).status).toBe(409);
   const left = await command(look.url, decision);
   expect([left.status, left.body]).toEqual([200, expect.stringContaining('Left in the store')]);

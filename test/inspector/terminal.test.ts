@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -178,6 +178,15 @@ test('a line that a killed process left half is told, and the rest is read', asy
   await truncate(path, (await readFile(path)).length - 20);
   const { events, unreadable } = await openRecording(path);
   expect([events.length, unreadable]).toEqual([whole - 1, 1]);
+});
+
+test('a line of more levels than are walked is told, and the rest is read', async () => {
+  const path = join(folder, 'deep.ndjson');
+  await recordTrip(path);
+  const whole = (await openRecording(path)).events.length;
+  await appendFile(path, `{"type":"failure","where":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`);
+  const { events, unreadable } = await openRecording(path);
+  expect([events.length, unreadable]).toEqual([whole, 1]);
 });
 
 test.each<[string, string, object]>([

@@ -75,6 +75,8 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
     });
   });
 
+const isUnfit = (error: unknown): boolean => error instanceof AgentError && error.code === 'invalid-option';
+
 export const serve = async ({ host, port, log, facts, history, run }: ServeOptions): Promise<Served> => {
   const files = await readPageFiles();
   const door: Door = { host, port: 0, token: randomBytes(18).toString('base64url') };
@@ -180,7 +182,8 @@ export const serve = async ({ host, port, log, facts, history, run }: ServeOptio
           : Promise.resolve(refuse(response, { status: 405, message: 'GET and POST only' }));
     work.catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else refuse(response, { status: 500, message: errorData(error).message });
+      // A store knows best what may be the id of a session.
+      else refuse(response, { status: isUnfit(error) ? 400 : 500, message: errorData(error).message });
     });
   });
   door.port = await listen(server, host, port);
