@@ -231,7 +231,7 @@ const asksOpenai = `import { openaiChat } from 'agentchart/openai'; ${createsAge
 
 // In bytes: what was measured last, with XState and without the packages that an application brings itself. A larger figure has to be meant.
 test.each([
-  ['the core', createsAgent, 76_500],
+  ['the core', createsAgent, 78_100],
   ['the core with openaiChat', asksOpenai, 86_300],
 ])(
   '%s is no more than 2 %% larger than it was, minified and gzipped, whole and in pieces',
