@@ -90,11 +90,14 @@ test.concurrent('Ctrl-C while the model is silent leaves a file, and --resume as
 
 const hasPseudoTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
 
+/** The program in place of the shell that `script` starts: of a shell that stays, dash say, Ctrl-C would be the end. */
+const inShell = (args: string[]): string => `exec ${[process.execPath, ...args].map((word) => `'${word}'`).join(' ')}`;
+
 test
   .runIf(hasPseudoTerminal)
   .concurrent('Ctrl-C while it asks at the keyboard leaves a file, and --resume asks again', async () => {
     const cwd = await emptyFolder();
-    const quoted = [process.execPath, ...exampleArgs('start.ts', [])].map((word) => `'${word}'`).join(' ');
+    const quoted = inShell(exampleArgs('start.ts', []));
     const first = watch('script', ['-qefc', quoted, '/dev/null'], { cwd });
     await first.shows('[r]eject?');
     first.child.stdin?.write('\u0003');
@@ -128,7 +131,7 @@ test
       await writeFile(browser, `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 });
       // A desktop that has no browser but this one.
       const env = { DISPLAY: ':99', XDG_DATA_DIRS: cwd, XDG_DATA_HOME: cwd, BROWSER: browser };
-      const quoted = [process.execPath, ...exampleArgs('start.ts', [])].map((word) => `'${word}'`).join(' ');
+      const quoted = inShell(exampleArgs('start.ts', []));
       const running = watch('script', ['-qefc', quoted, '/dev/null'], { cwd, env });
       let printed = '';
       running.child.stdout?.on('data', (piece: Buffer) => (printed += piece.toString()));
