@@ -38,6 +38,13 @@ const contentOf = ({ messages, instructions, tools = [] }: ModelRequest): Attrib
         : jsonText(tools.map(({ name, description }) => ({ type: 'function', name, description }))),
   });
 
+/** Who does not hear of the stop is waited for no longer, and his span must end all the same. Gives what ends this. */
+const endOnStop = (operation: Operation, { signal }: ModelCallOptions): (() => void) => {
+  const stop = (): void => operation.fail(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  return () => signal.removeEventListener('abort', stop);
+};
+
 /** `chat` around every request to a model, whole or streamed, with its tokens and its duration. */
 export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMiddleware => {
   const { recordContent = false, provider = 'unknown' } = telemetry;
@@ -88,9 +95,7 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
       ask: NonNullable<typeof stream>,
     ): AsyncGenerator<ModelChunk, void, undefined> {
       const operation = begin(request, options);
-      // A stream that does not hear of the stop is read no further, and its span must end all the same.
-      const stop = (): void => operation.fail(options.signal.reason);
-      options.signal.addEventListener('abort', stop, { once: true });
+      const ending = endOnStop(operation, options);
       try {
         const chunks = context.with(operation.context, () => ask.call(next, request, options));
         for await (const chunk of iterateWithin(operation.context, chunks)) {
@@ -102,7 +107,7 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
         operation.fail(error);
         throw error;
       } finally {
-        options.signal.removeEventListener('abort', stop);
+        ending();
         operation.fail(new DOMException('the reader left', 'AbortError'));
       }
     };
@@ -110,6 +115,7 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
       ...next,
       generate: async (request, options) => {
         const operation = begin(request, options);
+        const ending = endOnStop(operation, options);
         try {
           const reply = await context.with(operation.context, () => next.generate(request, options));
           succeed(operation, reply, options);
@@ -117,6 +123,8 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
         } catch (error) {
           operation.fail(error);
           throw error;
+        } finally {
+          ending();
         }
       },
       ...(stream === undefined ? {} : { stream: (request, options) => streamWithin(request, options, stream) }),

@@ -231,6 +231,27 @@ it('a stream that is stopped ends its spans', async () => {
   ]);
 });
 
+it('a request that is stopped ends its spans, also where the model does not hear of it', async () => {
+  const begun = Promise.withResolvers<void>();
+  const model: ChatModel = {
+    name: 'deaf',
+    generate: () => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    },
+  };
+  const { agent, spans } = make([], { model });
+  const caller = new AbortController();
+  const running = agent.run('hello', { signal: caller.signal });
+  await begun.promise;
+  caller.abort('enough');
+  await running;
+  expect(spans().map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
+    ['invoke_agent clerk', undefined],
+    ['chat deaf', 'AbortError'],
+  ]);
+});
+
 describe('parents', () => {
   withContextManager();
 
