@@ -3,6 +3,9 @@ import type { Usage } from '../messages/usage.ts';
 import type { ModelCallOptions, ModelChunk, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import type { ModelMiddleware } from '../models/model-middleware.ts';
 import type { AgentMiddleware } from '../sessions/agent-middleware.ts';
+import { type Rules, checkGiven, either, has, isA, oneOf } from '../sessions/option-bounds.ts';
+import { isAsyncIterable } from '../tools/last-value.ts';
+import { toPlainJson } from '../tools/plain-json.ts';
 import type { ToolMiddleware } from '../tools/tool-middleware.ts';
 import { redactAll, redactSecrets } from './redact-secrets.ts';
 
@@ -53,18 +56,24 @@ export interface Logging {
 
 const ranks: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** Logs turns, model calls and tool runs as plain objects. A log that throws disturbs nothing. */
-export const logging = ({
-  to = globalThis.console,
-  level: least = 'info',
-  content = false,
-  redact = redactSecrets,
-}: LoggingOptions = {}): Logging => {
+const rules = {
+  to: either(isA('function'), has('an object with debug, info, warn and error', 'debug', 'info', 'warn', 'error')),
+  level: oneOf('debug', 'info', 'warn', 'error'),
+  content: isA('boolean'),
+  redact: isA('function'),
+} satisfies Record<keyof LoggingOptions, Rules[string]>;
+
+/**
+ * Logs turns, model calls and tool runs as plain objects. What is stopped has failed then, whether it hears of it or not. A log that throws
+ * disturbs nothing. Throws `invalid-option`.
+ */
+export const logging = (options: LoggingOptions = {}): Logging => {
+  checkGiven(options, rules, 'logging');
+  const { to = globalThis.console, level: least = 'info', content = false, redact = redactSecrets } = options;
   const write = ({ content: said, ...entry }: LogEntry): void => {
     if (ranks[entry.level] < ranks[least]) return;
     try {
-      const plain: unknown = JSON.parse(JSON.stringify(content ? { ...entry, content: said } : entry));
-      const safe = redactAll(plain, redact) as LogEntry;
+      const safe = redactAll(toPlainJson(content ? { ...entry, content: said } : entry), redact) as LogEntry;
       if (typeof to === 'function') to(safe);
       else to[entry.level](safe);
     } catch {
@@ -72,23 +81,24 @@ export const logging = ({
     }
   };
   /** Notes the beginning, and gives what notes the end. */
-  const watch = (kind: 'turn' | 'model' | 'tool', about: Partial<LogEntry>, given: unknown) => {
+  const watch = (kind: 'turn' | 'model' | 'tool', about: Partial<LogEntry>, given: unknown, signal?: AbortSignal) => {
     const begun = performance.now();
     let isOver = false;
     const end = (entry: Pick<LogEntry, 'level' | 'event'> & Partial<LogEntry>): void => {
       if (isOver) return;
       isOver = true;
+      signal?.removeEventListener('abort', stop);
       write({ ...about, ms: Math.round(performance.now() - begun), ...entry });
     };
+    const fail = (error: unknown): void =>
+      end({ level: kind === 'tool' ? 'warn' : 'error', event: `${kind}-failed`, error: errorData(error) });
+    const stop = (): void => fail(signal?.reason);
     write({ ...about, level: 'debug', event: `${kind}-begin`, content: given });
-    return {
-      end: (entry: Partial<LogEntry>): void => end({ level: 'info', event: `${kind}-end`, ...entry }),
-      fail: (error: unknown): void =>
-        end({ level: kind === 'tool' ? 'warn' : 'error', event: `${kind}-failed`, error: errorData(error) }),
-    };
+    signal?.addEventListener('abort', stop, { once: true });
+    return { end: (entry: Partial<LogEntry>): void => end({ level: 'info', event: `${kind}-end`, ...entry }), fail };
   };
-  const watchModel = (model: string, { messages }: ModelRequest, { sessionId }: ModelCallOptions) => {
-    const watched = watch('model', sessionId === undefined ? { model } : { model, sessionId }, messages);
+  const watchModel = (model: string, { messages }: ModelRequest, { sessionId, signal }: ModelCallOptions) => {
+    const watched = watch('model', sessionId === undefined ? { model } : { model, sessionId }, messages, signal);
     return {
       ...watched,
       end: ({ finishReason, usage, message }: ModelReply): void =>
@@ -147,12 +157,31 @@ export const logging = ({
       };
     },
     tool: (next) => async (run) => {
-      const { sessionId, callId, attempt } = run.ctx;
-      const watched = watch('tool', { tool: run.tool.name, sessionId, callId, attempt }, run.input);
-      try {
-        const value = await next(run);
+      const { sessionId, callId, attempt, signal } = run.ctx;
+      const watched = watch('tool', { tool: run.tool.name, sessionId, callId, attempt }, run.input, signal);
+      const settle = (value: unknown): void => {
         if (isInstance(value, Error)) watched.fail(value);
         else watched.end({ content: value });
+      };
+      /** A tool that gives values one by one runs until the last one. */
+      const toTheLast = async function* (values: AsyncIterable<unknown>): AsyncGenerator<unknown, void, undefined> {
+        let last: unknown;
+        try {
+          for await (const value of values) {
+            last = value;
+            yield value;
+          }
+        } catch (error) {
+          watched.fail(error);
+          throw error;
+        } finally {
+          settle(last);
+        }
+      };
+      try {
+        const value = await next(run);
+        if (isAsyncIterable(value)) return toTheLast(value);
+        settle(value);
         return value;
       } catch (error) {
         watched.fail(error);

@@ -1,5 +1,8 @@
 import { isPlainObject } from '../messages/json.ts';
 
+const given = (by: string, value: string): RegExp =>
+  new RegExp(String.raw`(?<=\b(?:password|passwd|secret|api[-_]?key|access[-_]?token)${by})${value}`, 'gi');
+
 /** What keys, tokens and passwords look like where they stand in a text. */
 const shapes: readonly RegExp[] = [
   // Keys of providers, of GitHub, Slack, AWS and Google.
@@ -13,7 +16,10 @@ const shapes: readonly RegExp[] = [
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/-]{8,}=*/gi,
   // A password in a URL, and one that is given by name.
   /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
-  /(?<=\b(?:password|passwd|secret|api[-_]?key|access[-_]?token)["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi,
+  given(String.raw`["']?\s*[:=]\s*"`, String.raw`(?:[^"\\]|\\.)+`),
+  given(String.raw`["']?\s*[:=]\s*'`, String.raw`(?:[^'\\]|\\.)+`),
+  // Without quotes, or within a text of JSON that is quoted itself.
+  given(String.raw`\\*["']?\s*[:=]\s*\\*["']?`, String.raw`(?:[^\s"'\\,;&]|\\(?!["']))+`),
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 
@@ -34,7 +40,7 @@ export const redactAll = (value: unknown, redact: (text: string) => string): unk
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      typeof item === 'string' && secretNames.test(key) ? redacted : redactAll(item, redact),
+      item !== null && secretNames.test(key) ? redacted : redactAll(item, redact),
     ]),
   );
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAgent } from '../../src/index.ts';
+import { AgentError, type Tool, createAgent } from '../../src/index.ts';
 import {
   type LogEntry,
   type LogLevel,
@@ -83,6 +83,76 @@ it('logging with content tells what went in and out, without secrets', async () 
   expect(JSON.stringify(entries)).not.toMatch(/hunter2|sk-a1/);
 });
 
+const logTools = async (tools: Tool[], signal?: AbortSignal): Promise<LogEntry[]> => {
+  const entries: LogEntry[] = [];
+  const log = logging({ to: (entry) => entries.push(entry), content: true });
+  const model = scriptedModel([calls(...tools.map(({ name }) => call(name))), 'done']);
+  await createAgent({ model, tools, toolMiddleware: [log.tool], concurrency: 1, stopGrace: 1 }).run(
+    'go',
+    signal && { signal },
+  );
+  return entries;
+};
+
+it('logging of a tool that gives values one by one ends with the last value, or with what it throws', async () => {
+  const entries = await logTools([
+    toolOf('counts', async function* () {
+      yield 1;
+      yield 2;
+    }),
+    toolOf('breaks', async function* () {
+      yield 1;
+      throw new Error('later');
+    }),
+  ]);
+  expect(entries.map(({ event, tool, content, error }) => [event, tool, content, error?.message])).toEqual([
+    ['tool-end', 'counts', 2, undefined],
+    ['tool-failed', 'breaks', undefined, 'later'],
+  ]);
+});
+
+it('logging with content tells of values that JSON does not have', async () => {
+  const round: { self?: unknown } = {};
+  round.self = round;
+  const entries = await logTools([
+    toolOf('counts', () => ({ count: 10n, seen: new Map([['a', new Date(0)]]) })),
+    toolOf('rounds', () => round),
+  ]);
+  expect(entries.map(({ content }) => content)).toEqual([
+    { count: '10', seen: { a: '1970-01-01T00:00:00.000Z' } },
+    { self: '[Circular]' },
+  ]);
+});
+
+it('logging with content leaves out all that stands under a name of secrets, not only a text', async () => {
+  const entries = await logTools([
+    toolOf('leaks', () => ({ apiKey: ['k1', 'k2'], login: { secret: { inner: 'deep' }, token: 99, none: null } })),
+  ]);
+  expect(entries[0]?.content).toEqual({
+    apiKey: '[redacted]',
+    login: { secret: '[redacted]', token: '[redacted]', none: null },
+  });
+});
+
+it('logging tells that a tool was stopped, also one that does not hear of it', async () => {
+  const stopper = new AbortController();
+  const entries = await logTools(
+    [
+      toolOf('deaf', () => {
+        stopper.abort();
+        return new Promise(() => undefined);
+      }),
+    ],
+    stopper.signal,
+  );
+  expect(entries.map(({ event, tool }) => [event, tool])).toEqual([['tool-failed', 'deaf']]);
+});
+
+it.each([{ level: 'verbose' }, { to: {} }, { redact: 1 }, { lvl: 'info' }])('logging refuses %j', (options: object) => {
+  expect(() => logging(options)).toThrow(AgentError);
+  expect(() => logging(options)).toThrow(/^logging: /);
+});
+
 it.each([
   ['debug', 8],
   ['info', 4],
@@ -120,6 +190,9 @@ it.each([
   ['https://ann:pa55@example.com/x', 'https://ann:[redacted]@example.com/x'],
   ['API_KEY=1234abcd; next', 'API_KEY=[redacted]; next'],
   ['{"password":"hunter2"}', '{"password":"[redacted]"}'],
+  ['{"password":"correct horse, \\"battery\\""}', '{"password":"[redacted]"}'],
+  ["secret = 'two words'", "secret = '[redacted]'"],
+  [String.raw`"{\"password\":\"hunter2\"}"`, String.raw`"{\"password\":\"[redacted]\"}"`],
   [`ghp_${'x'.repeat(36)}`, '[redacted]'],
   ['AKIAIOSFODNN7EXAMPLE', '[redacted]'],
   ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----', '[redacted]'],
