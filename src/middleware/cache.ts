@@ -3,6 +3,7 @@ import { canonicalJson } from '../messages/json.ts';
 import { partsOf } from '../messages/message.ts';
 import type { ModelChunk, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import type { ModelMiddleware } from '../models/model-middleware.ts';
+import { type Rules, checkGiven, has, integer } from '../sessions/option-bounds.ts';
 
 /** Where replies are kept: a `Map`, or anything with these two. Replies are plain JSON. */
 export interface ReplyStore {
@@ -50,11 +51,21 @@ const unpaid = (reply: ModelReply): ModelReply => ({
   usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 });
 
+const rules = {
+  store: has('a Map, or what has get and set', 'get', 'set'),
+  max: integer(1),
+  ttl: integer(0),
+} satisfies Record<keyof CacheOptions, Rules[string]>;
+
 /**
  * Answers a request that was answered before with the same reply, whole or as a stream, whichever it was the first time. Kept are whole
  * answers only: no failure, refusal, empty or cut reply. A store that fails is passed by: the model is asked.
+ *
+ * Throws `invalid-option`.
  */
-export const cache = ({ store, max = 500, ttl = 0 }: CacheOptions = {}): ModelMiddleware => {
+export const cache = (options: CacheOptions = {}): ModelMiddleware => {
+  checkGiven(options, rules, 'cache');
+  const { store, max = 500, ttl = 0 } = options;
   const kept: ReplyStore = store ?? new LRUCache<string, ModelReply>({ max, ttl });
   const find = async (key: string): Promise<ModelReply | undefined> => {
     try {

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import { AgentError } from '../errors.ts';
 import type { ModelMiddleware } from '../models/model-middleware.ts';
+import { type Bound, type Rules, checkGiven, integer, positive } from '../sessions/option-bounds.ts';
 
 export interface RateLimitOptions {
   /** Requests that may begin within any `interval`. Default: no limit. */
@@ -11,6 +11,17 @@ export interface RateLimitOptions {
   concurrency?: number;
 }
 
+const count: Bound = {
+  says: integer(1).says,
+  holds: (value) => value === Infinity || integer(1).holds(value),
+};
+
+const rules = {
+  requests: count,
+  interval: positive,
+  concurrency: count,
+} satisfies Record<keyof RateLimitOptions, Rules[string]>;
+
 /**
  * Holds requests back until there is room for them, in the order in which they came. One middleware is one limit: models and agents that it
  * is given to share it. It counts in this process alone. Who is stopped while he waits leaves the line and has used nothing up.
@@ -18,25 +29,11 @@ export interface RateLimitOptions {
  *
  * Throws `invalid-option` for what is out of bounds.
  */
-export const rateLimit = ({
-  requests = Infinity,
-  interval = 60_000,
-  concurrency = Infinity,
-}: RateLimitOptions): ModelMiddleware => {
-  const createQueue = (): PQueue => {
-    try {
-      const rate = requests === Infinity ? {} : { intervalCap: requests, interval, strict: true };
-      return new PQueue({ concurrency, ...rate });
-    } catch (error) {
-      const given = JSON.stringify({ requests, interval, concurrency });
-      throw new AgentError(
-        'invalid-option',
-        `rateLimit: ${given} holds no limit: requests and concurrency are integers ≥ 1, interval is a number of ms > 0`,
-        { cause: error },
-      );
-    }
-  };
-  const queue = createQueue();
+export const rateLimit = (options: RateLimitOptions): ModelMiddleware => {
+  checkGiven(options, rules, 'rateLimit');
+  const { requests = Infinity, interval = 60_000, concurrency = Infinity } = options;
+  const rate = requests === Infinity ? {} : { intervalCap: requests, interval, strict: true };
+  const queue = new PQueue({ concurrency, ...rate });
   /** Resolves when it is one's turn, with what gives the place free again. */
   const enter = (signal: AbortSignal): Promise<() => void> =>
     new Promise((resolve, reject) => {

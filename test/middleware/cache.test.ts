@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentOptions, type ModelReply, ModelError, createAgent } from '../../src/index.ts';
+import { AgentError, type AgentOptions, type ModelReply, ModelError, createAgent } from '../../src/index.ts';
 import { cache } from '../../src/middleware/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { rejection } from '../support/sessions.ts';
@@ -98,4 +98,9 @@ it('cache: a model that is asked in vain is asked again by the next turn', async
   const agent = createAgent({ model, modelMiddleware: [cache()] });
   await rejection(agent.run('hello'));
   expect((await agent.run('hello')).text).toBe('back');
+});
+
+it.each([{ max: 0 }, { max: 1.5 }, { ttl: -1 }, { store: {} }, { size: 3 }])('cache refuses %j', (options: object) => {
+  expect(() => cache(options)).toThrow(AgentError);
+  expect(() => cache(options)).toThrow(/^cache: /);
 });
