@@ -24,7 +24,7 @@ export interface SummarizeOptions {
 
 /**
  * Puts a summary by a model in place of the old part. It is made once and kept in the session; what becomes old later is added to it. A model
- * call that fails, is cut off or says nothing leaves things as they were.
+ * call that fails, is declined, is cut off or says nothing leaves things as they were.
  */
 export const summarize = ({ keep, model, prompt = defaultPrompt }: SummarizeOptions): Strategy => ({
   name: 'summarize',
@@ -41,8 +41,11 @@ export const summarize = ({ keep, model, prompt = defaultPrompt }: SummarizeOpti
       { instructions: prompt, messages: [{ role: 'user', content: wellFormed(content) }] },
       { signal },
     );
-    const { message, finishReason, usage, model: name = asked.name } = replyOf(reply, asked.name);
+    const { message, finishReason, refusal, usage, model: name = asked.name } = replyOf(reply, asked.name);
     const text = textOf(message).trim();
+    if (refusal !== undefined) {
+      throw new AgentError('compaction-failed', `model "${name}" declined to sum up: ${refusal}`);
+    }
     if (text === '' || finishReason === 'length' || finishReason === 'content-filter') {
       throw new AgentError('compaction-failed', `the summary of model "${name}" is not whole (${finishReason})`);
     }

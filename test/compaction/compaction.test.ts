@@ -206,6 +206,7 @@ describe('a summary', () => {
     ['that says nothing', ' '],
     ['that is cut off', { text: 'half', finishReason: 'length' }],
     ['that is refused', { text: 'no', finishReason: 'content-filter' }],
+    ['that the model declines', { text: 'I cannot help with that.', refusal: 'I cannot help with that.' }],
   ])('R49: a model call %s changes nothing, and is told', async (_, answer) => {
     const made = summary([answer]);
     const messages = talk(4);
