@@ -1,5 +1,6 @@
 import { AgentError } from '../errors.ts';
-import type { ChatModel } from './chat-model.ts';
+import { copyJson } from '../messages/json.ts';
+import type { ChatModel, ModelRequest } from './chat-model.ts';
 
 /**
  * Stands around every model call: it takes the next model and gives one of its own, most simply `{ ...next, generate }`. It may change
@@ -11,9 +12,32 @@ export type ModelMiddleware = (next: ChatModel) => ChatModel;
 const isModel = (made: unknown): made is ChatModel =>
   typeof made === 'object' && made !== null && 'generate' in made && typeof made.generate === 'function';
 
+const about = ({ name, provider, canOutput, needsTools }: ChatModel) => ({
+  name,
+  ...(provider === undefined ? {} : { provider }),
+  ...(canOutput === undefined ? {} : { canOutput }),
+  ...(needsTools === undefined ? {} : { needsTools }),
+});
+
+/** The session's messages and the agent's settings themselves are not for middleware: what it changes in place would be stored (R48). */
+const copyOf = (request: ModelRequest): ModelRequest => ({
+  ...request,
+  messages: copyJson(request.messages),
+  ...(request.settings === undefined ? {} : { settings: copyJson(request.settings) }),
+});
+
+const withOwnRequest = (model: ChatModel): ChatModel => {
+  const { stream } = model;
+  return {
+    ...about(model),
+    generate: (request, options) => model.generate(copyOf(request), options),
+    ...(stream === undefined ? {} : { stream: (request, options) => stream.call(model, copyOf(request), options) }),
+  };
+};
+
 /** In list order, the first one outermost. Throws `invalid-option` where one gives no model, with its place in the list. */
-export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware[]): ChatModel =>
-  middleware.reduceRight((next, wrap, index) => {
+export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware[]): ChatModel => {
+  const wrapped = middleware.reduceRight((next, wrap, index) => {
     const made: unknown = wrap(next);
     if (!isModel(made)) {
       throw new AgentError(
@@ -22,12 +46,7 @@ export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware
       );
     }
     if (made.stream === undefined || made.stream !== next.stream || made.generate === next.generate) return made;
-    const { name, provider, canOutput, needsTools } = made;
-    return {
-      name,
-      ...(provider === undefined ? {} : { provider }),
-      ...(canOutput === undefined ? {} : { canOutput }),
-      ...(needsTools === undefined ? {} : { needsTools }),
-      generate: (request, options) => made.generate(request, options),
-    };
+    return { ...about(made), generate: (request, options) => made.generate(request, options) };
   }, model);
+  return wrapped === model ? model : withOwnRequest(wrapped);
+};

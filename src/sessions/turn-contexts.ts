@@ -2,6 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import { hostOf } from '../actors/host.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { checkMessages } from '../messages/check-message.ts';
+import { copyJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import { type ToolChange, providedKey } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
@@ -92,7 +93,8 @@ export const createTurnContexts = (options: TurnContextOptions): TurnContexts =>
     const provided = await Promise.all(
       providers.map(async (provider) => {
         try {
-          return checkProvided(await provider.beforeTurn?.({ ...about, messages }));
+          // A copy: what a provider does to it is not said in the session (R48).
+          return checkProvided(await provider.beforeTurn?.({ ...about, messages: copyJson(messages) }));
         } catch (error) {
           throw providerError(`context provider "${provider.name}"`, error);
         }

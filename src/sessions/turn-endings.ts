@@ -4,6 +4,7 @@ import type { TellTurn, Told } from '../actors/wake.ts';
 import { errorData } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { resultOf } from '../machines/turn-result.ts';
+import { copyJson } from '../messages/json.ts';
 import { providerError } from './check-provided.ts';
 import type { ContextProvider, HistoryProvider } from './context-provider.ts';
 
@@ -32,7 +33,9 @@ export const createTurnEndings = ({ providers, history, contextOf, onEnd }: Turn
     const before = elsewhere?.before ?? 0;
     const position = Math.max(before + (elsewhere?.handed ?? 0), handed.get(agent) ?? 0);
     const fresh = messages.slice(position - before);
-    if (fresh.length > 0) await history?.append({ sessionId, turn: turn.number, position, messages: fresh, context });
+    if (fresh.length > 0) {
+      await history?.append({ sessionId, turn: turn.number, position, messages: copyJson(fresh), context });
+    }
     handed.set(agent, position + fresh.length);
     return position + fresh.length;
   };
@@ -59,9 +62,15 @@ export const createTurnEndings = ({ providers, history, contextOf, onEnd }: Turn
         told.handed = await handOver(agent, about, context);
       });
     }
-    const ended = { sessionId, turn: turn.number, result: resultOf(about), context };
+    const ended = { sessionId, turn: turn.number, context };
+    const result = resultOf(about);
     await Promise.all(
-      providers.map((provider) => attempt(`context provider "${provider.name}"`, () => provider.afterTurn?.(ended))),
+      providers.map((provider) =>
+        // A copy for each: what one does to it reaches neither the session nor the others (R48).
+        attempt(`context provider "${provider.name}"`, () =>
+          provider.afterTurn?.({ ...ended, result: copyJson(result) }),
+        ),
+      ),
     );
     return told;
   };

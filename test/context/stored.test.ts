@@ -131,3 +131,30 @@ test('R49: a summary is in the store, and is not made again by another process',
   notes.assertFinished();
   expect((await second.store.read(sessionId))?.messages).toHaveLength(8);
 });
+
+test('R48: what a provider does to the messages that it is shown is not said in the session', async () => {
+  const meddle = (messages: readonly Message[]): void => {
+    for (const message of messages) if (message.role === 'user') message.content = 'changed';
+    (messages as Message[]).push({ role: 'user', content: 'added' });
+  };
+  const rows: Message[] = [];
+  const told: unknown[] = [];
+  const { agent } = agentOn(['a0', 'a1'], {
+    contextProviders: [
+      { name: 'before', beforeTurn: ({ messages }) => (meddle(messages), undefined) },
+      { name: 'after', afterTurn: ({ result }) => meddle(result.messages) },
+      { name: 'last', afterTurn: ({ result }) => void told.push(transcript(result.messages)[0]) },
+    ],
+    history: {
+      load: () => rows,
+      append: ({ messages, position }) => {
+        rows.splice(position, rows.length, ...structuredClone([...messages]));
+        meddle(messages);
+      },
+    },
+  });
+  for (const question of ['q0', 'q1']) await agent.run(question, { session: 's' });
+  expect(told).toEqual(['user: q0', 'user: q1']);
+  expect(transcript(rows)).toEqual(['user: q0', 'assistant: a0', 'user: q1', 'assistant: a1']);
+  expect(transcript((await agent.open('s')).messages)).toEqual(['user: q1', 'assistant: a1']);
+});

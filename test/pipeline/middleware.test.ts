@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ModelMiddleware, type ToolMiddleware, AgentError, createAgent, tool } from '../../src/index.ts';
+import {
+  type ModelMiddleware,
+  type ModelRequest,
+  type ToolMiddleware,
+  AgentError,
+  createAgent,
+  tool,
+} from '../../src/index.ts';
 import { scriptedModel, violations } from '../../src/testing/index.ts';
 
 const call = (name: string, input: unknown = {}) => ({ toolCalls: [{ name, input, id: name }] });
@@ -173,6 +180,31 @@ describe('R46: tool middleware', () => {
     expect(asked).toBe(0);
   });
 });
+
+it.each(['whole', 'streamed'] as const)(
+  'R48, R2: what a middleware changes in place is sent, %s, and neither stored nor an option of the next turn',
+  async (mode) => {
+    const settings = { providerOptions: {} as Record<string, string> };
+    const meddle = (request: ModelRequest): ModelRequest => {
+      for (const message of request.messages) if (message.role === 'user') message.content = 'changed';
+      Object.assign(request.settings?.providerOptions ?? {}, { added: 'here' });
+      return request;
+    };
+    const inPlace: ModelMiddleware = (next) => ({
+      ...next,
+      generate: (request, options) => next.generate(meddle(request), options),
+      stream: (request, options) => next.stream?.(meddle(request), options) ?? (async function* () {})(),
+    });
+    const model = scriptedModel(['one']);
+    const agent = createAgent({ model, settings, modelMiddleware: [inPlace] });
+    const stream = agent.stream('said');
+    if (mode === 'streamed') for await (const _event of stream) void _event;
+    const { messages } = await stream.result;
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'changed' }]);
+    expect(messages[0]).toEqual({ role: 'user', content: 'said' });
+    expect(settings).toEqual({ providerOptions: {} });
+  },
+);
 
 it('R46/LC42: a middleware that gives no model is refused with its place in the list', () => {
   const model = scriptedModel([]);
