@@ -21,7 +21,7 @@ export interface Refusal {
 export interface AccessQuestion {
   request: Request;
   route: Route;
-  /** As the client gave it. */
+  /** As the client gave it; `''` where it did not. */
   sessionId: string;
 }
 

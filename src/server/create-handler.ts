@@ -1,7 +1,7 @@
 import type { Agent } from '../sessions/agent.ts';
 import { type Bound, type Rules, checkGiven, checkOne, has, integer, isA } from '../sessions/option-bounds.ts';
 import { type AuthorizeRequest, askAccess } from './access.ts';
-import { chatBody } from './bodies.ts';
+import { type ChatBody, chatBody } from './bodies.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { errorResponse } from './error-response.ts';
 import { readBody } from './read-body.ts';
@@ -43,10 +43,19 @@ export const createHandler = (options: HandlerOptions): ((request: Request) => P
   checkOne(options.authorize, rules.authorize, 'createHandler: option "authorize"');
   const { agent, authorize, basePath: base = '', maxBodyBytes = 1_000_000, onError = () => undefined } = options;
 
+  /** Who may not ask learns that, whatever else is wrong with his request. */
+  const readChat = async (request: Request): Promise<ChatBody> => {
+    try {
+      return await readBody(request, chatBody, maxBodyBytes);
+    } catch (error) {
+      await askAccess(authorize, { request, route: 'chat', sessionId: '' });
+      throw error;
+    }
+  };
   const answer = async (request: Request): Promise<Response> => {
     const { route, sessionId, callId = '' } = matchRoute(request, base);
     // The page's library puts the id of a chat into the body.
-    const chat = route === 'chat' ? await readBody(request, chatBody, maxBodyBytes) : undefined;
+    const chat = route === 'chat' ? await readChat(request) : undefined;
     const id = sessionId ?? chat?.id ?? '';
     const access = await askAccess(authorize, { request, route, sessionId: id });
     const served = { agent, request, access, sessionId: id, callId, maxBodyBytes };

@@ -58,7 +58,7 @@ export const matchRoute = ({ method, url }: Request, basePath: string): Match =>
   for (const [pattern, methods] of table) {
     const params = paramsOf(pattern, path.split('/'));
     if (params === undefined) continue;
-    const route = methods[method];
+    const route = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (route === undefined) {
       const allow = Object.keys(methods).join(', ');
       throw new RequestError(405, 'method-not-allowed', `this path takes ${allow}`, { allow });

@@ -6,7 +6,7 @@ import { RequestError } from './request-error.ts';
 const storedId = (owner: string, id: string): string => {
   try {
     const stored = sessionIdOf(owner, id);
-    if (stored.length <= 1000) return stored;
+    if (stored.length <= 1000 && stored.isWellFormed() && !stored.includes('\0')) return stored;
   } catch {
     // An owner that is no text: the application's fault, but no reason to let anybody in.
   }

@@ -76,6 +76,11 @@ test('results are taken only for calls that wait for one', () => {
 test('what is no message is refused where it is wrong', () => {
   const broken = [message('user', [{ type: 'file', url: 'file:///etc/passwd', mediaType: 'text/plain' }])];
   expect(() => fromUIMessages(broken)).toThrow('data: found "file:///etc/passwd"');
+  const calls = [
+    message('user', []),
+    message('assistant', [{ type: 'text', text: 'hi' }, { type: 'tool-Pay' } as never]),
+  ];
+  expect(() => fromUIMessages(calls)).toThrow('messages[1].parts[1]: give a tool call with toolCallId and state');
   expect(() => Reflect.apply(fromUIMessages, undefined, ['no']) as unknown).toThrow('give the array of messages');
 });
 

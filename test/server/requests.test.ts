@@ -34,7 +34,16 @@ test('what is not there is 404, and another method 405 with those that are', asy
   expect(response.headers.get('allow')).toBe('POST');
   expect(await refusal(Promise.resolve(response))).toEqual([405, 'method-not-allowed']);
   expect(await refusal(client.ask('PUT', '/chat', {}))).toEqual([405, 'method-not-allowed']);
+  for (const name of ['constructor', '__proto__']) {
+    expect(await refusal(client.ask(name, '/sessions/a'))).toEqual([405, 'method-not-allowed']);
+  }
   expect(await refusal(client.get('/sessions/%zz'))).toEqual([400, 'invalid-path']);
+  for (const id of ['a%00', 'x'.repeat(1_000)]) {
+    expect(await refusal(client.get(`/sessions/${id}`))).toEqual([400, 'invalid-session-id']);
+  }
+  const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+  const half = client.post('/chat', { id: '\ud800', messages: [user] });
+  expect(await refusal(half)).toEqual([400, 'invalid-session-id']);
 });
 
 test('a handler that is mounted at a path answers there alone', async () => {
@@ -125,6 +134,33 @@ test('a body that is not JSON is 415 or 400, and one that does not fit is 400 an
   const said = `{"id":"a","messages":[{"id":"m","role":"user","parts":[${told}]}]}`;
   expect(await refusal(client.post('/chat', said))).toEqual([400, 'invalid-message']);
   expect(model.requests).toHaveLength(0);
+});
+
+test('a chat whose calls are none is 400, and no fault of the server', async () => {
+  const { client, faults, model } = setUp();
+  for (const part of [
+    null,
+    { type: 'tool-Pay' },
+    { type: 'tool-Pay', toolCallId: 'call_1_0', state: 'approval-responded' },
+    { type: 'dynamic-tool', toolCallId: 'call_1_0', state: 'approval-requested', approval: null },
+    { type: 'tool-Pay', toolCallId: 7, state: 'approval-requested', approval: { id: 'call_1_0' } },
+  ]) {
+    const answer = { id: 'm', role: 'assistant', parts: [part] };
+    const asked = client.post('/chat', { id: 'a', messages: [answer] });
+    expect([part, (await refusal(asked))[0]]).toEqual([part, 400]);
+  }
+  expect([faults.length, model.requests.length]).toEqual([0, 0]);
+});
+
+test('who is not known is 401 whatever his body is', async () => {
+  const { client } = setUp({ authorize: () => ({ refuse: 401 }), maxBodyBytes: 1_000 });
+  for (const path of ['/chat', '/sessions/a/messages', '/sessions/a/stop', '/sessions/a/approvals/call_1_0']) {
+    for (const body of ['{', '{}', 'x'.repeat(2_000)]) {
+      expect(await refusal(client.post(path, body))).toEqual([401, 'not-authenticated']);
+    }
+    const form = { headers: { 'content-type': 'text/plain' } };
+    expect(await refusal(client.post(path, 'hi', form))).toEqual([401, 'not-authenticated']);
+  }
 });
 
 test('who is not known is 401, who may not 403, and an unclear answer lets nobody in', async () => {

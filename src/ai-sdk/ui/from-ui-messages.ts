@@ -1,8 +1,8 @@
-import { AgentError } from '../../errors.ts';
 import { checkMessages } from '../../messages/check-message.ts';
 import { type JsonValue, isJson, isPlainObject } from '../../messages/json.ts';
 import type { Message } from '../../messages/message.ts';
 import type { PendingCall } from '../../tools/call.ts';
+import { checkUIMessages } from './check-ui-messages.ts';
 import { type UIMessage, type UIToolPart, isToolPart, lastAnswer } from './ui-types.ts';
 
 /** For `session.approve` or `session.reject`. `inputHash` is of the arguments that the person saw. */
@@ -73,20 +73,16 @@ const newMessage = (messages: readonly UIMessage[]): Message | undefined => {
   return checkMessages([{ role: 'user', content }])[0];
 };
 
-// A guard of its own: `Array.isArray` would make `any` of a read-only list.
-const isList = (value: unknown): boolean => Array.isArray(value);
-
 /**
  * What a page that uses `useChat` asks of a session: the history of the session itself is kept by the session, so of all the messages only
- * the new one is read, and the answers that people gave to calls. `answerUIMessages` does all that follows from it.
+ * the new one is read, and the answers that people gave to calls. `answerUIMessages` does all that follows from it. Throws `invalid-message`
+ * for what is no list of messages.
  *
  * @example
  * const { message, approvals, results } = fromUIMessages(messages, { pending: session.pending });
  */
 export const fromUIMessages = (messages: readonly UIMessage[], { pending }: UIInputOptions = {}): UIInput => {
-  if (!isList(messages)) {
-    throw new AgentError('invalid-message', 'fromUIMessages: give the array of messages that the page sent');
-  }
+  checkUIMessages(messages);
   const message = newMessage(messages);
   // Where it is known what is waited for, an answer may stand in any message: the user may have gone on before it was given.
   const answers = pending === undefined ? [lastAnswer(messages)] : messages.filter(({ role }) => role === 'assistant');

@@ -2,6 +2,7 @@ import { type ErrorData, errorData } from '../../errors.ts';
 import type { TurnResult } from '../../machines/turn-result.ts';
 import type { RunStream } from '../../sessions/agent.ts';
 import type { AgentEvent } from '../../sessions/agent-event.ts';
+import { checkUIMessages } from './check-ui-messages.ts';
 import { createUIMessage } from './ui-message.ts';
 import type { UIMessage, UIMessageChunk } from './ui-types.ts';
 
@@ -48,7 +49,8 @@ async function* chunksOf(
 
 /**
  * A run, or the next turn of a session, as a stream of UI message chunks of the AI SDK 7: for `createUIMessageStreamResponse` and `useChat`.
- * Ends when the turn rests or waits for people. Never errors: a failure is a chunk. Nothing is read before the stream is.
+ * Ends when the turn rests or waits for people. Never errors: a failure is a chunk. Nothing is read before the stream is. Throws
+ * `invalid-message` for `messages` that are none.
  *
  * Cancelling it leaves the events: that stops a run of `agent.stream` at its next event (give it the request's `signal` to stop it at
  * once), and does nothing to a session that is watched by `session.events()`.
@@ -57,6 +59,7 @@ export const toUIMessageStream = (
   stream: RunStream | AsyncIterable<AgentEvent>,
   options: UIStreamOptions = {},
 ): ReadableStream<UIMessageChunk> => {
+  if (options.messages !== undefined) checkUIMessages(options.messages);
   const events = stream[Symbol.asyncIterator]();
   const chunks = chunksOf(events, isRun(stream) ? stream : undefined, options);
   const leave = (): void => {
