@@ -8,6 +8,8 @@ import type { CrashEvent, CrashSafety } from './crash-log.ts';
 export interface CrashEnd {
   result: Pick<RunResult, 'outcome' | 'text' | 'output'>;
   messages: readonly Message[];
+  /** A history provider keeps the messages of the turns before the last one. */
+  isElsewhere?: boolean;
 }
 
 /** A session from its start to its end, through one life or two. */
@@ -123,6 +125,7 @@ const wronglyUnknown = (clean: CrashRun, crashed: CrashRun): string[] => {
 };
 
 const lostCalls = (run: CrashRun): string[] => {
+  if (run.end.isElsewhere) return [];
   const ids = run.end.messages.flatMap((message) =>
     partsOf(message).flatMap((part) => (part.type === 'tool-call' ? part.toolCallId : [])),
   );

@@ -77,8 +77,11 @@ export const createLife = ({ store, name, log, reach, isDead }: LifeSource): Cra
     log({ type: 'commit', revision, pending, replies: texts.flatMap(marksIn), isUnknown });
   });
 
+  let asked = 0;
+  /** Each mark is one reply's alone, also where two models are asked at the same moment. */
   const ask = (request: ModelRequest): string => {
-    const reply = `${name}-${counts['model call']}`;
+    asked += 1;
+    const reply = `${name}-${asked}`;
     log({ type: 'asked', reply, request: requestKey(request) });
     return reply;
   };

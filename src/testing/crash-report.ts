@@ -79,12 +79,37 @@ const attempt = async (
   }
 };
 
+/** What the scenario did, and no crash could be beside: its agent was not made with what it was given. */
+const wentPast = (
+  { events, end: { messages } }: CrashRun,
+  { counts, tools }: { counts: CrashCounts; tools: readonly string[] },
+): CrashPoint['what'] | undefined => {
+  if (counts.commit === 0) return 'commit';
+  if (counts['model call'] === 0 && messages.some(({ role }) => role === 'assistant')) return 'model call';
+  // What never waited for anybody was answered by nobody else.
+  const hasWaited = events.some((event) => event.type === 'commit' && event.pending > 0);
+  const hasRun = messages.some(
+    (message) =>
+      message.role === 'tool' &&
+      message.content.some(
+        ({ toolName, providerOptions }) => tools.includes(toolName) && providerOptions === undefined,
+      ),
+  );
+  return counts['tool run'] === 0 && hasRun && !hasWaited ? 'tool run' : undefined;
+};
+
 /** Runs it once as it is, then once for every point. Rejects with `crash-unsafe`, which tells every point where something went wrong. */
 export const tryEverywhere = async (begin: () => CrashAttempt, choose: ChoosePoints): Promise<CrashReport> => {
   const trying = begin();
-  const { end, counts } = await trying.first(undefined);
+  const { end, counts, tools = [] } = await trying.first(undefined);
   if (end === undefined) throw new AgentError('crash-unsafe', 'the run without a crash came to no end');
   const clean: CrashRun = { events: trying.events, end };
+  const past = wentPast(clean, { counts, tools });
+  if (past !== undefined)
+    throw new AgentError(
+      'invalid-option',
+      `no ${past} of the scenario can be seen: its agent has to be made with all of \`options\`, createAgent({ ...options, … })`,
+    );
   const wrong = crashProblems(clean, clean);
   if (wrong.length > 0) throw new AgentError('crash-unsafe', `without a crash: ${wrong.join('; ')}`);
 

@@ -35,6 +35,8 @@ export interface LifeOptions {
 export interface Lived {
   end: CrashEnd | undefined;
   counts: CrashCounts;
+  /** Of the agent: those that are run. */
+  tools?: readonly string[];
 }
 
 /** A life that takes longer than this hangs. */
@@ -68,12 +70,15 @@ export const live = async (scenario: CrashScenario, options: LifeOptions): Promi
   const driving = (async (): Promise<CrashEnd> => {
     const session = await agent.open(sessionId);
     const { outcome, text, output } = await scenario.drive(session, agent);
-    return { result: { outcome, text, output }, messages: structuredClone(session.messages) };
+    const isElsewhere = session.actor.getSnapshot().context.elsewhere !== undefined;
+    const messages = structuredClone(session.messages);
+    return { result: { outcome, text, output }, messages, ...(isElsewhere ? { isElsewhere } : {}) };
   })();
   try {
     const end = await Promise.race([driving, death.promise, late]);
     if (end !== undefined) await agent.close();
-    return { end, counts: life.counts };
+    const run = agent.tools.filter((tool) => tool.execute !== undefined && tool.agent === undefined);
+    return { end, counts: life.counts, tools: run.map((tool) => tool.name) };
   } finally {
     clearTimeout(timer);
     // Of one that died nothing is to go on; that it never ends, since the store does not answer it, is of no interest.

@@ -2,14 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Message } from '../../src/messages/message.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { crashEverywhere } from '../../src/testing/crash-everywhere.ts';
+import { createLife } from '../../src/testing/crash-life.ts';
+import type { CrashEvent } from '../../src/testing/crash-log.ts';
 import type { CrashPoint } from '../../src/testing/crash-point.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
-import { modelByHistory, modelOfTurns } from '../support/models.ts';
+import { forgetfulModel, modelByHistory, modelOfTurns } from '../support/models.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
 import { rejection } from '../support/sessions.ts';
 import { scenarios, worldFolder } from './scenarios.ts';
@@ -51,6 +54,57 @@ test('R38: of tools that are neither read-only nor idempotent only the cut-off c
   // Beside the run of `mail`: after the commit that asks for it until the one that has its result.
   expect(unknown).toBeGreaterThan(2);
   expect(unknown).toBeLessThan(crashes / 2);
+});
+
+test('the replies of models that are asked at the same moment are told apart', async () => {
+  const events: CrashEvent[] = [];
+  const { options } = createLife({
+    store: memoryStore(),
+    name: 'life',
+    log: (event) => void events.push(event),
+    reach: async () => undefined,
+    isDead: () => false,
+  });
+  const [along = (model) => model] = options.modelMiddleware;
+  const model = along(forgetfulModel(() => 'Yes.'));
+  const { signal } = new AbortController();
+  const asked = ['left', 'right'].map((content) =>
+    model.generate({ messages: [{ role: 'user', content }] }, { signal }),
+  );
+  const marks = (await Promise.all(asked)).map(({ message }) => message.providerOptions);
+  expect(new Set(marks.map((mark) => JSON.stringify(mark))).size).toBe(2);
+  expect(events.map((event) => event.type === 'asked' && event.reply)).toEqual(['life-1', 'life-2']);
+});
+
+test('R38: a session whose history is kept elsewhere comes to the same end, turn by turn', async () => {
+  const histories = new Map<string, Message[]>();
+  const said = ['Write.', 'Write more.'];
+  const { crashes } = await crashEverywhere({
+    agent: ({ options, sessionId }) =>
+      createAgent({
+        ...options,
+        history: {
+          load: () => histories.get(sessionId) ?? [],
+          append: ({ position, messages }) => {
+            histories.set(sessionId, [...(histories.get(sessionId) ?? []).slice(0, position), ...messages]);
+          },
+        },
+        model: modelOfTurns(calls(call('write', { at: 1 })), 'Written.'),
+        tools: [toolOf('write', () => 'written', { annotations: { idempotent: true } })],
+      }),
+    drive: async (session) => {
+      const isSaid = (text: string): boolean =>
+        [...session.messages, ...(histories.get(session.id) ?? [])].some(({ content }) => content === text);
+      for (;;) {
+        if (session.status !== 'idle') {
+          const result = await session.settled();
+          if (said.every(isSaid)) return result;
+        }
+        await session.send(said.find((text) => !isSaid(text)) ?? '');
+      }
+    },
+  });
+  expect(crashes).toBeGreaterThan(20);
 });
 
 describe('a crash that does harm is found', () => {
@@ -124,6 +178,29 @@ describe('a crash that does harm is found', () => {
       }),
     );
     expect(message).toContain('it came to no end: TurnError model-error');
+  });
+
+  test.each([
+    ['commit', 'store'],
+    ['model call', 'modelMiddleware'],
+    ['tool run', 'toolMiddleware'],
+  ])('an agent that is made without what would see every %s is refused', async (what, leftOut) => {
+    const { code, message } = await rejection(
+      crashEverywhere({
+        agent: ({ options }) => {
+          const given = Object.entries(options).filter(([option]) => option !== leftOut);
+          return createAgent({ ...Object.fromEntries(given), model, tools: [write] });
+        },
+        drive: async (session) => {
+          if (session.status === 'idle') await session.send('Write.');
+          return session.settled();
+        },
+      }),
+    );
+    expect({ code, message }).toEqual({
+      code: 'invalid-option',
+      message: `no ${what} of the scenario can be seen: its agent has to be made with all of \`options\`, createAgent({ ...options, … })`,
+    });
   });
 
   test('a store that is not durable is refused', async () => {
