@@ -1,5 +1,4 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import type { SessionStore } from '../stores/store.ts';
 import { openStore, isPostgres } from './open-store.ts';
 import { UsageError } from './usage-error.ts';
@@ -10,13 +9,6 @@ export const inspectUsage = `agentchart inspect [PLACE]   a page of a recording,
   --port NUMBER           of the page; default: any free one
   --print                 as lines here, without a page (default where the output is no terminal)
 `;
-
-const options = {
-  store: { type: 'string' },
-  port: { type: 'string' },
-  print: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
 
 const sqliteMagic = 'SQLite format 3\0';
 
@@ -40,37 +32,37 @@ const portOf = (given: string | undefined): number => {
   throw new UsageError(`--port must be a whole number from 0 to 65535, not ${String(given)}.`);
 };
 
+export interface InspectFlags {
+  store?: string | undefined;
+  port?: string | undefined;
+  print?: boolean | undefined;
+}
+
 export interface InspectOptions {
   output?: NodeJS.WritableStream & { isTTY?: boolean };
   /** Ends a page that is being served. */
   signal: AbortSignal;
 }
 
-/** Carries out `agentchart inspect`; gives the exit status. */
+/** Carries out `agentchart inspect [PLACE]`. */
 export const inspect = async (
-  args: readonly string[],
+  place: string | undefined,
+  flags: InspectFlags,
   { output = process.stdout, signal }: InspectOptions,
-): Promise<number> => {
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  if (values.help === true) {
-    output.write(inspectUsage);
-    return 0;
-  }
-  const [given, ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError(`There is no place for "${String(rest[0])}".`);
-  if (given !== undefined && values.store !== undefined)
+): Promise<void> => {
+  if (place !== undefined && flags.store !== undefined)
     throw new UsageError('Give one place: as it is, or by --store.');
-  const port = portOf(values.port);
-  const isPrinted = values.print === true || (output.isTTY !== true && values.port === undefined);
-  const { inspectCommand, inspectStore } = await import('../inspector/server/inspect-command.ts');
-  if (given !== undefined && isRecording(given)) {
-    const flags = isPrinted ? ['--print'] : ['--port', String(port)];
-    return await inspectCommand([given, ...flags], { output, signal });
+  const port = portOf(flags.port);
+  const isPrinted = flags.print === true || (output.isTTY !== true && flags.port === undefined);
+  const how = { port, isPrinted, output, signal };
+  if (place !== undefined && isRecording(place)) {
+    const { inspectRecording } = await import('../inspector/server/inspect-recording.ts');
+    return await inspectRecording(place, how);
   }
-  const store: SessionStore = await openStore(given ?? values.store, { mayCreate: false });
+  const { inspectStore } = await import('../inspector/server/inspect-store.ts');
+  const store: SessionStore = await openStore(place ?? flags.store, { mayCreate: false });
   try {
-    await inspectStore(store, { port, isPrinted, output, signal });
-    return 0;
+    await inspectStore(store, how);
   } finally {
     await store.close();
   }

@@ -7,10 +7,11 @@ import type { SessionStore } from '../stores/store.ts';
 import { decideCall } from './decide-call.ts';
 import { escapeText } from './escape-text.ts';
 import { integerFlag, jsonFlag, memoryFlag, timeBefore } from './flags.ts';
-import { inspect } from './inspect.ts';
+import { inspect, inspectUsage } from './inspect.ts';
 import { listSessions } from './list-sessions.ts';
 import { openStore } from './open-store.ts';
 import type { Output } from './output.ts';
+import { nearest } from './nearest.ts';
 import { loadAgent, runAgent } from './run-agent.ts';
 import { showHistory, showSession } from './show-session.ts';
 import { usage } from './usage.ts';
@@ -34,23 +35,26 @@ const options = {
   session: { type: 'string' },
   as: { type: 'string' },
   'older-than': { type: 'string' },
+  port: { type: 'string' },
+  print: { type: 'boolean' },
 } as const;
 
 const parse = (args: string[]) => parseArgs({ args, options, allowPositionals: true });
 type Flags = ReturnType<typeof parse>['values'];
 
-/** The flags that each command takes beside those that all take. */
+/** The flags that each command takes. */
 const taken: Readonly<Record<string, readonly (keyof typeof options)[]>> = {
-  sessions: ['status', 'agent', 'limit', 'offset'],
-  show: ['at'],
-  history: ['after'],
-  approve: ['input', 'remember', 'by'],
-  reject: ['reason', 'remember', 'by'],
-  respond: ['output', 'by'],
-  run: ['session'],
-  export: ['at'],
-  import: ['as'],
-  delete: ['older-than'],
+  sessions: ['store', 'json', 'status', 'agent', 'limit', 'offset'],
+  show: ['store', 'json', 'at'],
+  history: ['store', 'json', 'after'],
+  approve: ['store', 'json', 'input', 'remember', 'by'],
+  reject: ['store', 'json', 'reason', 'remember', 'by'],
+  respond: ['store', 'json', 'output', 'by'],
+  run: ['store', 'json', 'session'],
+  inspect: ['store', 'port', 'print'],
+  export: ['store', 'json', 'at'],
+  import: ['store', 'json', 'as'],
+  delete: ['store', 'json', 'older-than'],
 };
 
 const named = (values: readonly string[], names: readonly string[], optional = 0): string[] => {
@@ -134,39 +138,56 @@ const run = async (given: string[], flags: Flags): Promise<Output> => {
   return await runAgent(agent, message, flags.session);
 };
 
-const outputOf = async (args: string[]): Promise<{ output: Output; isJson: boolean }> => {
-  const { values: flags, positionals } = parse(args);
-  const [command, ...given] = positionals;
-  if (flags.help === true) return { output: { json: usage, text: usage.trimEnd() }, isJson: false };
-  const isJson = flags.json === true;
-  const own = command === undefined || !Object.hasOwn(taken, command) ? undefined : taken[command];
-  if (own === undefined)
-    throw new UsageError(`${command === undefined ? '' : `There is no command ${command}.\n\n`}${usage}`);
-  const foreign = Object.keys(flags).find((flag) => !['store', 'json', 'help', ...own].includes(flag));
+/** Throws for what is no command, and for a flag that it does not take. */
+const checkCommand = (command: string | undefined, flags: Flags): void => {
+  if (command === undefined) throw new UsageError(usage);
+  const own = Object.hasOwn(taken, command) ? taken[command] : undefined;
+  if (own === undefined) {
+    const meant = nearest(command, Object.keys(taken));
+    const hint = meant === undefined ? '' : ` Is it "${meant}"?`;
+    throw new UsageError(`There is no command "${command}".${hint} \`agentchart --help\` lists them all.`);
+  }
+  const foreign = (Object.keys(flags) as (keyof typeof options)[]).find((flag) => !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`${command} takes no --${foreign}.`);
-  if (command === 'run') return { output: await run(given, flags), isJson };
+};
+
+const outputOf = async (command: string, given: string[], flags: Flags): Promise<Output> => {
+  if (command === 'run') return run(given, flags);
   const store = await openStore(flags.store, { mayCreate: command === 'import' });
   try {
-    const carryOut = commands[command ?? ''];
+    const carryOut = commands[command];
     if (carryOut === undefined) throw new UsageError(usage);
-    return { output: await carryOut(store, given, flags), isJson };
+    return await carryOut(store, given, flags);
   } finally {
     await store.close();
   }
 };
 
+const carryOut = async (args: string[]): Promise<number> => {
+  const { values: flags, positionals } = parse(args);
+  const [command = '', ...given] = positionals;
+  if (flags.help === true) {
+    process.stdout.write(command === 'inspect' ? inspectUsage : usage);
+    return 0;
+  }
+  checkCommand(positionals[0], flags);
+  if (command === 'inspect') {
+    const [place] = named(given, [], 1);
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => interrupted.abort());
+    process.once('SIGTERM', () => interrupted.abort());
+    await inspect(place, flags, { signal: interrupted.signal });
+    return 0;
+  }
+  const { text: said, json, exitCode = 0 } = await outputOf(command, given, flags);
+  process.stdout.write(`${flags.json === true ? JSON.stringify(json) : said}\n`);
+  return exitCode;
+};
+
 /** Carries out one command line; gives the exit status. */
 export const main = async (args: string[]): Promise<number> => {
   try {
-    if (args[0] === 'inspect') {
-      const interrupted = new AbortController();
-      process.once('SIGINT', () => interrupted.abort());
-      process.once('SIGTERM', () => interrupted.abort());
-      return await inspect(args.slice(1), { signal: interrupted.signal });
-    }
-    const { output, isJson } = await outputOf(args);
-    process.stdout.write(`${isJson ? JSON.stringify(output.json) : output.text}\n`);
-    return output.exitCode ?? 0;
+    return await carryOut(args);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const isUsage = error instanceof UsageError || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));

@@ -297,7 +297,11 @@ describe('the command line', () => {
     await waiting();
     const cases: [string[], RegExp][] = [
       [[], /agentchart sessions/],
-      [['sing'], /no command sing/],
+      [['sing'], /^There is no command "sing"\. `agentchart --help` lists them all\.\n$/],
+      [['session'], /^There is no command "session"\. Is it "sessions"\? `agentchart --help` lists them all\.\n$/],
+      [['aprove', 'order 7'], /^There is no command "aprove"\. Is it "approve"\?/],
+      [['inspct'], /^There is no command "inspct"\. Is it "inspect"\?/],
+      [['constructor'], /^There is no command "constructor"\. `/],
       [['sessions'], /--store/],
       [['sessions', '--store', join(folder, 'none.db')], /There is no file/],
       [['sessions', '--store', path, '--status', 'odd'], /none of idle, busy, waiting/],
@@ -310,13 +314,18 @@ describe('the command line', () => {
       [['show', 'order 7', 'order 8', '--store', path], /no place for "order 8"/],
       [['run', '--store', path], /Give <module>/],
       [['show', 'order 7', '--nonsense'], /nonsense/],
+      [['inspect', 'a', 'b'], /no place for "b"/],
+      [['inspect', path, '--json'], /inspect takes no --json/],
+      [['--store', path, 'inspect', '--port', 'x'], /--port must be a whole number/],
+      [['sessions', '--store', path, '--port', '1'], /sessions takes no --port/],
     ];
     for (const [args, says] of cases) {
       const { status, stderr } = await agentchart(args);
       expect(stderr).toMatch(says);
       expect(status).toBe(2);
     }
-    expect((await agentchart(['--help'])).status).toBe(0);
+    expect(await agentchart(['--help'])).toMatchObject({ status: 0, stderr: '' });
+    expect((await agentchart(['inspect', '--help'])).stdout).toContain('--port NUMBER');
     await expect(readFile(join(folder, 'none.db'))).rejects.toThrow('ENOENT');
   });
 
