@@ -133,9 +133,11 @@ const commands: Readonly<Record<string, (store: SessionStore, given: string[], f
 
 const run = async (given: string[], flags: Flags): Promise<Output> => {
   const [module = '', message] = named(given, ['module'], 1);
-  const store = flags.store === undefined ? undefined : await openStore(flags.store, { mayCreate: true });
-  await using agent = await loadAgent(module, store);
-  return await runAgent(agent, message, flags.session);
+  const place = flags.store ?? process.env['AGENTCHART_STORE'] ?? '';
+  const store = flags.store === undefined && place === '' ? undefined : await openStore(place, { mayCreate: true });
+  const loaded = await loadAgent(module, store, { mustTake: flags.store !== undefined });
+  await using _agent = loaded.agent;
+  return await runAgent(loaded, message, flags.session);
 };
 
 /** Throws for what is no command, and for a flag that it does not take. */

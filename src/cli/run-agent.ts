@@ -15,19 +15,36 @@ export type AgentModule = Agent | ((given: { store?: SessionStore }) => Agent | 
 const isAgent = (value: unknown): value is Agent =>
   typeof value === 'object' && value !== null && 'run' in value && 'open' in value;
 
-export const loadAgent = async (path: string, store: SessionStore | undefined): Promise<Agent> => {
+/** An agent to run, and what a caller is told who wants its sessions kept and has given no store. */
+export interface LoadedAgent {
+  agent: Agent;
+  howToKeep: string;
+}
+
+/** The agent of a module, over a store where one is given that it takes. A store that had to be taken is refused by a module that cannot. */
+export const loadAgent = async (
+  path: string,
+  store: SessionStore | undefined,
+  { mustTake }: { mustTake: boolean },
+): Promise<LoadedAgent> => {
   const { default: found } = (await import(pathToFileURL(resolve(path)).href)) as { default?: unknown };
-  const made: unknown =
-    typeof found === 'function'
-      ? await (found as (given: { store?: SessionStore }) => unknown)(store === undefined ? {} : { store })
-      : found;
+  const isMaker = typeof found === 'function';
+  const made: unknown = isMaker
+    ? await (found as (given: { store?: SessionStore }) => unknown)(store === undefined ? {} : { store })
+    : found;
   if (!isAgent(made))
     throw new UsageError(`${path} must export an agent as default, or a function ({ store }) => agent.`);
-  if (store !== undefined && typeof found !== 'function')
+  if (mustTake && !isMaker)
     throw new UsageError(
       `${path} exports an agent with a store of its own; export a function ({ store }) => agent to use --store.`,
     );
-  return made;
+  if (!isMaker)
+    return { agent: made, howToKeep: 'give the agent a store, or export ({ store }) => agent and use --store' };
+  const howToKeep =
+    store === undefined
+      ? 'use --store <SQLite file or postgres://…>'
+      : `${path} has to give its agent the { store } that it gets`;
+  return { agent: made, howToKeep };
 };
 
 const exitCodes: Partial<Record<RunResult['outcome']['type'], number>> = { answered: 0, pending: 3 };
@@ -51,19 +68,34 @@ const refusalsOf = async (session: Session): Promise<RefusedHere[]> => {
 const refusalLine = ({ command, error }: RefusedHere): string =>
   `refused: command #${command}: ${error.message} (${error.code ?? error.name})`;
 
+/** The document has a revision where it stands in a store that outlives the process. One that broke has been in such a store. */
+const isKept = (session: Session): boolean => {
+  try {
+    return session.toJSON().revision !== undefined;
+  } catch {
+    return true;
+  }
+};
+
 /** Runs a turn, or goes on with the session where there is no message. Exit status 0 answered, 3 pending, 1 all else. */
 export const runAgent = async (
-  agent: Agent,
+  { agent, howToKeep }: LoadedAgent,
   message: string | undefined,
   sessionId: string | undefined,
 ): Promise<Output> => {
   if (message === undefined && sessionId === undefined)
     throw new UsageError('Give a message, or --session to go on with one.');
   await using session = await agent.open(sessionId);
+  const place = (): string =>
+    isKept(session) ? `session ${session.id}` : `session ${session.id} is kept nowhere; to keep sessions, ${howToKeep}`;
   // What was done is stored already; a second Ctrl-C ends the process as usual.
   process.once('SIGINT', () => {
-    process.stderr.write(`\nGo on with: agentchart run <module> --session ${escapeText(session.id)}\n`);
-    void agent.close().finally(() => process.exit(130));
+    const leave = (): void => {
+      const how = isKept(session) ? `Go on with: agentchart run <module> --session ${session.id}` : place();
+      process.stderr.write(`\n${escapeText(how)}\n`);
+      process.exit(130);
+    };
+    void agent.close().finally(leave);
   });
   try {
     const result = message === undefined ? await session.settled() : await agent.run(message, { session });
@@ -71,14 +103,15 @@ export const runAgent = async (
     const waits = result.pending.map(({ callId, tool, input }) => `waits: ${callId}  ${tool} ${JSON.stringify(input)}`);
     const said = result.text === '' ? [`(${result.outcome.type})`] : [result.text];
     return {
-      json: { ...result, refused },
-      text: escapeText([...said, ...waits, ...refused.map(refusalLine), `session ${session.id}`].join('\n')),
+      json: { ...result, refused, isKept: isKept(session) },
+      text: escapeText([...said, ...waits, ...refused.map(refusalLine), place()].join('\n')),
       exitCode: exitCodes[result.outcome.type] ?? 1,
     };
   } catch (error) {
     if (!(error instanceof TurnError)) throw error;
     const refused = await refusalsOf(session);
-    const said = [`${error.message} (${error.code})`, ...refused.map(refusalLine), `session ${session.id}`];
-    return { json: { ...error.toJSON(), refused }, text: escapeText(said.join('\n')), exitCode: 1 };
+    const said = [`${error.message} (${error.code})`, ...refused.map(refusalLine), place()];
+    const json = { ...error.toJSON(), refused, isKept: isKept(session) };
+    return { json, text: escapeText(said.join('\n')), exitCode: 1 };
   }
 };

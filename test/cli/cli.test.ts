@@ -266,17 +266,24 @@ describe('the command line', () => {
     expect(await json(['delete', '--older-than', '0m', '--store', path])).toEqual({ deleted: 1 });
   });
 
-  test('runs the agent of a module: 0 answered, 3 where it waits, and goes on in the same session', async () => {
-    const module = join(folder, 'agent.mjs');
+  const writeModule = async (name: string, exported: string): Promise<string> => {
+    const module = join(folder, name);
     await writeFile(
       module,
       `import { createAgent, tool } from ${JSON.stringify(join(root, 'src/index.ts'))};
        import { scriptedModel } from ${JSON.stringify(join(root, 'src/testing/index.ts'))};
        const call = { message: { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'pay', input: {} }] }, finishReason: 'tool-calls' };
        const pay = tool({ name: 'pay', description: 'Pays', inputSchema: { jsonSchema: { type: 'object' } }, needsApproval: true, execute: () => 'paid' });
-       let asked = 0;
        const model = { name: 'm', generate: async ({ messages }) => messages.at(-1).role === 'tool' ? { message: { role: 'assistant', content: 'All paid.' }, finishReason: 'stop' } : call };
-       export default ({ store }) => createAgent({ model, tools: [pay], ...(store ? { store } : {}) });`,
+       export default ${exported};`,
+    );
+    return module;
+  };
+
+  test('runs the agent of a module: 0 answered, 3 where it waits, and goes on in the same session', async () => {
+    const module = await writeModule(
+      'agent.mjs',
+      '({ store }) => createAgent({ model, tools: [pay], ...(store ? { store } : {}) })',
     );
     const place = join(folder, 'run.db');
     const first = await inProcess(['run', module, 'Pay', '--session', 's', '--store', place]);
@@ -291,6 +298,36 @@ describe('the command line', () => {
     expect(second.stdout).toBe(
       `All paid.\nrefused: command #${late}: there is no open call "call_9_9" in this session (unknown-call)\nsession s\n`,
     );
+  });
+
+  test('run says where a session is kept nowhere, and how to keep one; AGENTCHART_STORE is a store as good as --store', async () => {
+    const maker = await writeModule('maker.mjs', '({ store }) => createAgent({ model, tools: [pay], store })');
+    const alone = await writeModule('alone.mjs', 'createAgent({ model, tools: [pay] })');
+    const deaf = await writeModule('deaf.mjs', '() => createAgent({ model, tools: [pay] })');
+    const place = join(folder, 'kept.db');
+    vi.stubEnv('AGENTCHART_STORE', '');
+    const lastLine = async (...args: string[]): Promise<string | undefined> => {
+      const { status, stdout, stderr } = await agentchart(['run', ...args, 'Pay', '--session', 's']);
+      expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
+      return stdout.trimEnd().split('\n').at(-1);
+    };
+    const nowhere = 'session s is kept nowhere; to keep sessions, ';
+    expect(await lastLine(maker)).toBe(`${nowhere}use --store <SQLite file or postgres://…>`);
+    expect(await lastLine(alone)).toBe(
+      `${nowhere}give the agent a store, or export ({ store }) => agent and use --store`,
+    );
+    expect(await lastLine(deaf, '--store', place)).toBe(
+      `${nowhere}${deaf} has to give its agent the { store } that it gets`,
+    );
+    expect((await agentchart(['run', alone, 'Pay', '--store', place])).stderr).toContain('export a function');
+    const { stdout } = await agentchart(['run', maker, 'Pay', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ isKept: false });
+    vi.stubEnv('AGENTCHART_STORE', place);
+    expect(await lastLine(maker)).toBe('session s');
+    const another = await writeModule('another.mjs', 'createAgent({ model, tools: [pay] })');
+    expect(await lastLine(another)).toContain('kept nowhere');
+    expect(await json(['sessions'])).toMatchObject([{ sessionId: 's', status: 'waiting' }]);
+    vi.unstubAllEnvs();
   });
 
   test('wrong usage is exit status 2 and says what is right', async () => {
