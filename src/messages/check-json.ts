@@ -1,6 +1,7 @@
 import { AgentError } from '../errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { isPlainObject, maxDepth } from './json.ts';
+import { plainCopy } from './plain-copy.ts';
 
 /** A short name of a value for an error message; never its whole content. */
 const describe = (value: unknown): string => {
@@ -80,7 +81,7 @@ const copy = (value: unknown, path: string, around: readonly object[]): JsonValu
  * surrogates → U+FFFD. Refused: NaN and infinities, functions, symbols, instances of classes, cycles, more than 500
  * levels, `__proto__` keys.
  */
-export const jsonOf = (value: unknown, path: string): JsonValue => copy(value, path, []);
+export const jsonOf = (value: unknown, path: string): JsonValue => plainCopy(value) ?? copy(value, path, []);
 
 /** As `jsonOf`, for what must be an object. */
 export const jsonObjectOf = (value: unknown, path: string): JsonObject => {

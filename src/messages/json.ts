@@ -53,7 +53,12 @@ export const copyJson = <T>(value: T): T => {
   if (typeof value !== 'object' || value === null) return value;
   // What an array or object of JSON becomes has its type.
   if (Array.isArray(value)) return (value as readonly unknown[]).map((item) => copyJson(item)) as T;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyJson<unknown>(item)])) as T;
+  const copy = { ...(value as Record<string, unknown>) };
+  for (const key of Object.keys(copy)) {
+    const item = copy[key];
+    if (typeof item === 'object' && item !== null) copy[key] = copyJson(item);
+  }
+  return copy as T;
 };
 
 /** How many levels a JSON value may have: whatever walks it finds its end. */

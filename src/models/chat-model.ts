@@ -36,7 +36,8 @@ export interface ModelRequest {
   settings?: ModelSettings;
 }
 
-export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
+export const finishReasons = ['stop', 'tool-calls', 'length', 'content-filter', 'other'] as const;
+export type FinishReason = (typeof finishReasons)[number];
 
 export interface ModelReply {
   /** Call ids are the provider's; `''` where it gave none. */

@@ -5,7 +5,8 @@ import { isPlainObject } from '../messages/json.ts';
 import type { AssistantMessage } from '../messages/message.ts';
 import { ownKey } from '../messages/own-options.ts';
 import { type Usage, usageKinds } from '../messages/usage.ts';
-import type { FinishReason, ModelReply } from './chat-model.ts';
+import { type FinishReason, type ModelReply, finishReasons } from './chat-model.ts';
+import { copyReply } from './copy-reply.ts';
 
 type Fields = Record<string, unknown>;
 type Part = Exclude<AssistantMessage['content'], string>[number];
@@ -128,8 +129,6 @@ const usageOf = (given: unknown): { usage?: Usage } => {
   return { usage };
 };
 
-const finishReasons = ['stop', 'tool-calls', 'length', 'content-filter', 'other'] as const;
-
 /** A reason by a name that we do not know is `other`. */
 const finishReasonOf = (given: unknown): FinishReason => {
   if (given === undefined || given === null) return 'other';
@@ -168,7 +167,7 @@ const checked = (reply: unknown): ModelReply | undefined => {
 export const replyOf = (reply: unknown, name: string): ModelReply => {
   let found: ModelReply | undefined;
   try {
-    found = checked(JSON.parse(JSON.stringify(reply) ?? 'null'));
+    found = copyReply(reply) ?? checked(JSON.parse(JSON.stringify(reply) ?? 'null'));
   } catch (error) {
     throw new TypeError(`the model "${name}" gave a reply that cannot be used: ${errorData(error).message}`, {
       cause: error,

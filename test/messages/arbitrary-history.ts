@@ -48,7 +48,7 @@ const resultPart = withOptions(
 const content = <T>(parts: fc.Arbitrary<T>) => fc.oneof(text, fc.array(parts, { maxLength: 4 }));
 
 const userContent = content(fc.oneof(textPart, filePart));
-const assistantContent = content(
+export const assistantContent = content(
   fc.oneof(textPart, reasoningPart, filePart, { weight: 4, arbitrary: callPart }, resultPart),
 );
 const toolContent = fc.array(resultPart, { maxLength: 3 });
