@@ -1,17 +1,43 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
+
+/** Each of these has a worker of its own: they start processes or browsers, fake the time, or listen to what the whole process does. */
+const apart = [
+  'test/*/example.test.ts',
+  'test/{behaviour,cli,examples,package,restate}/**/*.test.ts',
+  'test/cases/loop-control.test.ts',
+  'test/documents/damaged-documents.test.ts',
+  'test/inspector/{inspect-store,page,server}.test.ts',
+  'test/mcp/{everything,mcp-tools}.test.ts',
+  'test/middleware/rate-limit.test.ts',
+  'test/otel/**/*.test.ts',
+  'test/properties/**/*.test.ts',
+  'test/scenarios/conformance.test.ts',
+  'test/sessions/{full-store,killed-under-load,two-owners,wrong-values}.test.ts',
+  'test/stores/**/*.test.ts',
+  'test/testing/{crash-everywhere,explore,kill-everywhere}.test.ts',
+];
 
 export default defineConfig({
   // XState warns of misuse only under `development`; the examples import the package by its name.
   resolve: { conditions: ['development', 'agentchart-source'] },
   ssr: { resolve: { conditions: ['development', 'agentchart-source'], externalConditions: ['development'] } },
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'apart', include: apart } },
+      // Workers that stay, with all that they have loaded. No state of a module may go from one file to the next, and no hook stands at its top.
+      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: apart, isolate: false } },
+    ],
+    sequence: { sequencer: LongestFirst },
     execArgv: ['--conditions=development'],
     // Threads begin sooner than processes.
     pool: 'threads',
-    testTimeout: 20_000,
+    // None is as long as that; a machine that has much else to do is slow, and no test is wrong for it.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { interval: 2, timeout: 30_000 } },
     // For the processes that tests start: most of their work is to read the same sources.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'agentchart-compile-cache') },
     // One less than the cores is the default, which leaves one of two idle.

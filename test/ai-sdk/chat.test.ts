@@ -31,7 +31,7 @@ const pageOf = (agent: Agent): ChatPage =>
 
 /** Answers by an approval or a result start a request of their own: waits until the page is at rest. */
 const resting = async (page: ChatPage): Promise<void> => {
-  await expect.poll(() => page.status, { interval: 2 }).toBe('ready');
+  await expect.poll(() => page.status).toBe('ready');
 };
 
 const weather = tool({
@@ -70,7 +70,7 @@ test('a page with useChat sees a run with two calls and an approval, answers, an
   ]);
 
   await page.addToolApprovalResponse({ id: 'call_1_1', approved: true });
-  await expect.poll(() => page.text(), { interval: 2 }).toContain('All done.');
+  await expect.poll(() => page.text()).toContain('All done.');
   await resting(page);
   expect(page.error).toBeUndefined();
   expect(page.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
@@ -91,7 +91,7 @@ test('a rejection with its reason reaches the model, and the page shows the call
   const page = pageOf(createAgent({ model: aiSdkModel(model), tools: [weather, pay] }));
   await page.sendMessage({ text: 'go' });
   await page.addToolApprovalResponse({ id: 'call_1_1', approved: false, reason: 'too much' });
-  await expect.poll(() => page.text(), { interval: 2 }).toContain('All done.');
+  await expect.poll(() => page.text()).toContain('All done.');
   await resting(page);
   expect(page.error).toBeUndefined();
   expect(page.tools()[1]).toEqual(['pay', 'output-denied', { amount: 5 }, undefined]);
@@ -105,7 +105,7 @@ test('R13: a tool that the page answers', async () => {
   await page.sendMessage({ text: 'where am I?' });
   expect(page.tools()).toEqual([['locate', 'input-available', {}, undefined]]);
   await page.addToolOutput({ tool: 'locate', toolCallId: 'call_1_0', output: { city: 'Bern' } });
-  await expect.poll(() => page.text(), { interval: 2 }).toBe('You are in Bern.');
+  await expect.poll(() => page.text()).toBe('You are in Bern.');
   await resting(page);
   expect(page.error).toBeUndefined();
   expect(page.tools()).toEqual([['locate', 'output-available', {}, { city: 'Bern' }]]);
@@ -126,7 +126,7 @@ test('calls of an agent inside a call are asked on the page, and end with the ca
     ['pay', 'approval-requested', { amount: 7 }, undefined],
   ]);
   await page.addToolApprovalResponse({ id: 'call_1_0-call_1_0', approved: true });
-  await expect.poll(() => page.text(), { interval: 2 }).toBe('Done.');
+  await expect.poll(() => page.text()).toBe('Done.');
   await resting(page);
   expect(page.error).toBeUndefined();
   expect(page.text()).toBe('Done.');
@@ -163,6 +163,6 @@ test('R29: an answer to arguments that have changed is refused, and no message i
       part.approval.descriptor = { inputHash: 'other' };
   }
   await page.addToolApprovalResponse({ id: 'call_1_1', approved: true });
-  await expect.poll(() => page.error?.message, { interval: 2 }).toContain('call_1_1');
+  await expect.poll(() => page.error?.message).toContain('call_1_1');
   expect((await agent.open(page.id)).pending).toHaveLength(1);
 });

@@ -35,7 +35,7 @@ const pageOf = async (handle: ReturnType<typeof createHandler>, id: string): Pro
 };
 
 const resting = async (page: ChatPage): Promise<void> => {
-  await expect.poll(() => page.status, { interval: 2 }).toBe('ready');
+  await expect.poll(() => page.status).toBe('ready');
   expect(page.error).toBeUndefined();
 };
 
@@ -56,7 +56,7 @@ test('R29: a page streams, approves with edited arguments, and goes on in the sa
     approved: true,
     options: { body: { edits: { call_1_1: { sum: 4 } } } },
   });
-  await expect.poll(() => page.text(), { interval: 2 }).toContain('All done.');
+  await expect.poll(() => page.text()).toContain('All done.');
   await resting(page);
   expect(page.tools()).toEqual([
     ['look', 'output-available', {}, 'rain'],
@@ -91,7 +91,7 @@ test('a page that is loaded again shows the same, at every point of the turn', a
   const waiting = await again();
   expect(shown(waiting)).toEqual(shown(page));
   await waiting.addToolApprovalResponse({ id: 'call_1_1', approved: false, reason: 'too much' });
-  await expect.poll(() => waiting.text(), { interval: 2 }).toContain('All done.');
+  await expect.poll(() => waiting.text()).toContain('All done.');
   await resting(waiting);
   expect(shown(await again())).toEqual(shown(waiting));
   await waiting.sendMessage({ text: 'thanks' });
@@ -113,7 +113,7 @@ test('a page that goes away in the midst of a turn joins it again', async () => 
   const second = await pageOf(handle, 'c');
   expect(second.messages.map(({ role }) => role)).toEqual(['user']);
   const resuming = second.resumeStream();
-  await expect.poll(() => second.tools(), { interval: 2 }).toEqual([['held', 'input-available', {}, undefined]]);
+  await expect.poll(() => second.tools()).toEqual([['held', 'input-available', {}, undefined]]);
   held.end(0);
   await resuming;
   expect(second.text()).toBe('Wait.All done.');
@@ -147,7 +147,7 @@ test('a store that takes its time cuts nothing off', async () => {
   await resting(page);
   expect(page.tools()[1]).toEqual(['pay', 'approval-requested', { sum: 5 }, undefined]);
   await page.addToolApprovalResponse({ id: 'call_1_1', approved: true });
-  await expect.poll(() => page.status, { interval: 2 }).toBe('ready');
+  await expect.poll(() => page.status).toBe('ready');
   expect(page.text()).toContain('All done.');
   const finished: unknown[] = [];
   const stream = await answerUIMessages(await agent.open('direct'), [
