@@ -6,7 +6,7 @@ import type { ApprovalContext, Tool } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { invalidInputOutput, unknownToolOutput } from '../tools/tool-output.ts';
-import { type EffectLogic, fromEffect } from './effect.ts';
+import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
 import { hostOf } from './host.ts';
 
 export interface CheckInput {
@@ -87,7 +87,7 @@ const verdictOf = async (
 };
 
 /** Validates one call's arguments, then finds out whether a human must be asked (R17, R25). Never the other way round. */
-export const createCheckLogic = (options: CheckOptions): CheckLogic =>
+export const createCheckLogic = (options: CheckOptions): RunnableEffect<CheckOutcome, CheckInput> =>
   fromEffect<CheckOutcome, CheckInput>(async ({ input: given, parent }) => {
     const { call, edit, isDecided } = given;
     // Who cannot be asked for his tools now has none; the next model call tells.

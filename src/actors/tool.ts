@@ -20,7 +20,7 @@ import { toPlainJson } from '../tools/plain-json.ts';
 import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
 import type { Clock } from './alarm.ts';
 import type { Question } from './check.ts';
-import { type EffectLogic, type EffectScope, fromEffect } from './effect.ts';
+import { type EffectLogic, type EffectScope, type RunnableEffect, fromEffect } from './effect.ts';
 import { hostOf, metadataOf } from './host.ts';
 
 export interface ToolInput {
@@ -211,7 +211,7 @@ const execute = async (
 };
 
 /** Runs one tool once. Whatever the tool does, the outcome is a value. */
-export const createToolLogic = (options: ToolOptions): ToolLogic =>
+export const createToolLogic = (options: ToolOptions): RunnableEffect<ToolOutcome, ToolInput> =>
   fromEffect<ToolOutcome, ToolInput>(async (scope) => {
     const { input: given, parent, signal, isRestored } = scope;
     // Who cannot be asked for his tools now has none; the next model call tells.

@@ -36,6 +36,22 @@ export type RunTurn = (turn: TurnRun) => Promise<RunResult>;
  */
 export type AgentMiddleware = (next: RunTurn) => RunTurn;
 
+/** What leads from a turn back to its session. It has no name, so that it survives `{ ...turn, messages }` and nothing else sets it. */
+export const ticket = Symbol('turn');
+export interface TicketedTurn extends TurnRun {
+  [ticket]?: (turn: TurnRun) => Promise<RunResult>;
+}
+
+/** What the innermost middleware calls. */
+export const innermost: RunTurn = (turn) => {
+  const proceed = (turn as TicketedTurn)[ticket];
+  if (proceed !== undefined) return proceed(turn);
+  throw new AgentError(
+    'invalid-option',
+    'agentMiddleware: next needs the turn that was given, or { ...turn, messages }',
+  );
+};
+
 const isResult = (value: unknown): value is RunResult =>
   isPlainObject(value) && isPlainObject(value['outcome']) && typeof value['text'] === 'string';
 

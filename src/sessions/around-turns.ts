@@ -1,22 +1,17 @@
-import { AgentError, errorData } from '../errors.ts';
+import { errorData } from '../errors.ts';
 import { hostOf } from '../actors/host.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
-import type { RunTurn, TurnRun } from './agent-middleware.ts';
+import { type RunTurn, type TicketedTurn, type TurnRun, ticket } from './agent-middleware.ts';
 import { checkSendOptions, checkTurn } from './check-options.ts';
 import type { OwnSession } from './own-session.ts';
+import type { RunnableSession } from './runnable-session.ts';
 import { newId } from './new-id.ts';
 import { type TurnGiven, runTurn, turnOptionsOf } from './run-turn.ts';
 import type { RunResult } from './session.ts';
 import { type Posted, refusedFate } from './turn-waiters.ts';
-
-/** A session whose turns are begun by `run`, whatever stands around them. */
-export interface RunnableSession extends OwnSession {
-  /** `onPosted` hears of the turn's message where no middleware stands around it, which could begin another turn in its place. */
-  run(messages: Message[], given: TurnGiven, onPosted?: (posted: Posted) => void): Promise<RunResult>;
-}
 
 export interface Around {
   agent: string;
@@ -26,22 +21,6 @@ export interface Around {
   turn: RunTurn;
   wrapModel(model: ChatModel): ChatModel;
 }
-
-/** What leads from a turn back to its session. It has no name, so that it survives `{ ...turn, messages }` and nothing else sets it. */
-const ticket = Symbol('turn');
-interface TicketedTurn extends TurnRun {
-  [ticket]?: (turn: TurnRun) => Promise<RunResult>;
-}
-
-/** What the innermost middleware calls. */
-export const innermost: RunTurn = (turn) => {
-  const proceed = (turn as TicketedTurn)[ticket];
-  if (proceed !== undefined) return proceed(turn);
-  throw new AgentError(
-    'invalid-option',
-    'agentMiddleware: next needs the turn that was given, or { ...turn, messages }',
-  );
-};
 
 /** A stretch of work on one turn, and who waits for it. */
 interface Stretch {
@@ -60,18 +39,6 @@ const emptyResult = (text: string, sessionId: string): RunResult => ({
   iterations: 0,
   sessionId,
 });
-
-/** Without middleware there is nothing around a turn, and nothing is watched. */
-export const withRun = (session: OwnSession, wrapModel: Around['wrapModel']): RunnableSession =>
-  Object.assign(session, {
-    run: (messages: Message[], { model, ...given }: TurnGiven, onPosted?: (posted: Posted) => void) =>
-      runTurn(
-        session,
-        messages,
-        model === undefined ? given : { ...given, model: wrapModel(model) },
-        onPosted === undefined ? {} : { onPosted },
-      ),
-  });
 
 /**
  * Puts the middleware around the session's turns. `run` and `send` begin them; a turn that goes on by a decision, a retry or a restore is

@@ -1,11 +1,6 @@
 import type { AnyActorRef, AnyStateMachine } from 'xstate';
 import { createAlarmLogic, systemClock } from '../actors/alarm.ts';
-import { createCheckLogic } from '../actors/check.ts';
-import { createOutputLogic } from '../actors/check-output.ts';
 import { hostOf } from '../actors/host.ts';
-import { createModelLogic } from '../actors/model.ts';
-import { createStopLogic } from '../actors/stop-when.ts';
-import { createToolLogic } from '../actors/tool.ts';
 import { createWakeLogic } from '../actors/wake.ts';
 import { type AgentMachine, createAgentMachine } from '../machines/agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
@@ -22,10 +17,10 @@ import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { keepTools } from './check-tools.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
-import { createRequestBuilder } from './create-request-builder.ts';
+import { lateEffect } from './late-effect.ts';
+import { createLateTurnContexts } from './late-turn-contexts.ts';
 import type { ParseOutput } from './own-session.ts';
 import { audible } from './transitions.ts';
-import { createTurnContexts } from './turn-contexts.ts';
 import { createTurnEndings } from './turn-endings.ts';
 
 export interface Assembly {
@@ -65,7 +60,7 @@ export const assemble = (options: AgentOptions): Assembly => {
   const alarm = createAlarmLogic(clock);
   const providers = [...(options.contextProviders ?? [])];
   const endings = createTurnEndings({ providers, history, contextOf, onEnd: (agent) => turns.forget(agent) });
-  const turns = createTurnContexts({ providers, history, tools, contextOf, told: endings.told });
+  const turns = createLateTurnContexts({ providers, history, tools, contextOf, told: endings.told });
   /** The tools that providers gave to the turn of a call, asked for again after a restore. */
   const findTools = (call: AnyActorRef): Promise<unknown> | undefined => {
     const lost = agentAbove(call)?.turn.toolChanges.some(
@@ -74,26 +69,34 @@ export const assemble = (options: AgentOptions): Assembly => {
     return lost === true && call._parent !== undefined ? turns.ask(call._parent) : undefined;
   };
 
+  const { modelMiddleware = [], toolMiddleware = [], fallback = [] } = options;
+  const models = [model, ...fallback].map((each) => wrapModel(each, modelMiddleware));
+  const run = wrapTools(toolMiddleware);
+
   const toolCall = createToolCallMachine(rules, {
-    check: createCheckLogic({
-      tools,
-      findTools,
-      policy: options.approvals?.policy,
-      messagesOf,
-      namesFor: (call) => tools.names(agentAbove(call)?.turn.toolChanges ?? []),
-      remembered: (call, tool, given) => {
-        const context = agentAbove(call);
-        return context === undefined ? undefined : recall(context, tool, given);
-      },
-    }),
-    tool: createToolLogic({
-      tools,
-      findTools,
-      run: wrapTools(options.toolMiddleware ?? []),
-      detailedErrors: options.detailedErrors ?? false,
-      clock,
-      messagesOf,
-    }),
+    check: lateEffect(({ createCheckLogic }) =>
+      createCheckLogic({
+        tools,
+        findTools,
+        policy: options.approvals?.policy,
+        messagesOf,
+        namesFor: (call) => tools.names(agentAbove(call)?.turn.toolChanges ?? []),
+        remembered: (call, tool, given) => {
+          const context = agentAbove(call);
+          return context === undefined ? undefined : recall(context, tool, given);
+        },
+      }),
+    ),
+    tool: lateEffect(({ createToolLogic }) =>
+      createToolLogic({
+        tools,
+        findTools,
+        run,
+        detailedErrors: options.detailedErrors ?? false,
+        clock,
+        messagesOf,
+      }),
+    ),
     alarm,
     agents: agentsAmong([...listed, ...(options.extraTools ?? [])]),
   });
@@ -101,21 +104,27 @@ export const assemble = (options: AgentOptions): Assembly => {
     toolCall,
     alarm,
     wake: createWakeLogic(endings.tell),
-    model: createModelLogic({
-      models: [model, ...(options.fallback ?? [])].map((each) => wrapModel(each, options.modelMiddleware ?? [])),
-      clock,
-      idleTimeout: options.idleTimeout ?? 120_000,
-      requestOf: createRequestBuilder({ options, tools, turns, answer, isAnswerTool, contextOf }),
-    }),
-    checkOutput: createOutputLogic(answer, (agent) => {
-      const { reply } = contextOf(agent);
-      return reply === null ? '' : textOf(reply.message);
-    }),
-    stopWhen: createStopLogic((agent) => {
-      const { sessionId, messages, turn } = contextOf(agent);
-      const { iterations, usage } = turn;
-      return stopWhen?.({ sessionId, iterations, usage, messages, context: hostOf(agent).context() }) ?? false;
-    }),
+    model: lateEffect(({ createModelLogic, createRequestBuilder }) =>
+      createModelLogic({
+        models,
+        clock,
+        idleTimeout: options.idleTimeout ?? 120_000,
+        requestOf: createRequestBuilder({ options, tools, turns, answer, isAnswerTool, contextOf }),
+      }),
+    ),
+    checkOutput: lateEffect(({ createOutputLogic }) =>
+      createOutputLogic(answer, (agent) => {
+        const { reply } = contextOf(agent);
+        return reply === null ? '' : textOf(reply.message);
+      }),
+    ),
+    stopWhen: lateEffect(({ createStopLogic }) =>
+      createStopLogic((agent) => {
+        const { sessionId, messages, turn } = contextOf(agent);
+        const { iterations, usage } = turn;
+        return stopWhen?.({ sessionId, iterations, usage, messages, context: hostOf(agent).context() }) ?? false;
+      }),
+    ),
   });
 
   const machine = audible(chart);

@@ -6,9 +6,8 @@ import { checkMessages } from '../messages/check-message.ts';
 import type { InputSchema, SchemaOutput } from '../tools/input-schema.ts';
 import type { Agent, OpenOptions, RunOptions, StreamOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { wrapTurns } from './agent-middleware.ts';
+import { innermost, wrapTurns } from './agent-middleware.ts';
 import { createAgentTool } from './agent-tool.ts';
-import { type RunnableSession, aroundTurns, innermost, withRun } from './around-turns.ts';
 import { keepParts } from './agent-parts.ts';
 import { assemble } from './assemble.ts';
 import {
@@ -22,14 +21,14 @@ import {
 import { createSession } from './create-session.ts';
 import type { SessionSource } from './own-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
-import { keepInMemory } from '../stores/keep-in-memory.ts';
 import type { SessionKeeper } from '../stores/store.ts';
 import { storeAt } from '../stores/store-at.ts';
+import { keepLate } from './keep-late.ts';
 import { createLiveSessions } from './live-sessions.ts';
+import { loadWorkings, workings } from './load-workings.ts';
 import { newId } from './new-id.ts';
-import { callsDoneWithout, documentAt, joined, loadStored } from './load-stored.ts';
-import { viewSession } from './read-only-session.ts';
 import type { TurnGiven } from './run-turn.ts';
+import { type RunnableSession, withMiddleware, withRun } from './runnable-session.ts';
 import { streamTurn } from './stream-turn.ts';
 
 const openOptionsOf = (given: OpenOptions): OpenOptions => ({
@@ -45,7 +44,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   checkOptions(options);
   const { name = 'agent', clock = systemClock } = options;
   const store: SessionKeeper =
-    typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? keepInMemory());
+    typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? keepLate());
   const { machine, parseOutput, forgetTools, told } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
@@ -56,7 +55,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   ): RunnableSession => {
     const session = createSession({ ...source, ...given, ...extra });
     if (agentMiddleware.length === 0) return live.keep(withRun(session, ofTurn));
-    return live.keep(aroundTurns(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
+    return live.keep(withMiddleware(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
   };
   const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
     assertOpen();
@@ -92,13 +91,15 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     const document = readDocument(given);
     checkSessionId(document.sessionId, 'restore');
     const before = live.current(document.sessionId);
-    const session = start({ document, committed: joined(store, document) }, extra);
+    const committed = async () => (workings() ?? (await loadWorkings())).joined(store, document)();
+    const session = start({ document, committed }, extra);
     // Memory is the process's own: the copy takes the place of the session that lives here. Elsewhere the store decides whose it is.
     if (!store.durable) before?.detach();
     else if (before !== undefined && before.status !== 'closed') live.keep(before);
     return session;
   };
   const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
+    const { callsDoneWithout, loadStored } = workings() ?? (await loadWorkings());
     const loaded = await loadStored(store, id);
     if (loaded === undefined) return start({ input: { sessionId: id } }, extra);
     const mayLack = await callsDoneWithout(store, loaded.document);
@@ -165,6 +166,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
       const { readOnly, at } = extra;
       if (readOnly === true || at !== undefined) {
         assertOpen();
+        const { documentAt, viewSession } = workings() ?? (await loadWorkings());
         return viewSession({ machine, document: await documentAt(store, id, at), parseOutput, fork });
       }
       const session = await open(id, openOptionsOf(extra));

@@ -12,8 +12,9 @@ import { type Tool } from '../tools/tool.ts';
 import { type ToolFinder, definitionOf } from '../tools/tool-finder.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { type CompactedConversation, compactConversation } from './compact-conversation.ts';
+import { conversationOf } from './conversation-of.ts';
 import { show } from './option-bounds.ts';
-import { type TurnContext, type TurnContexts, conversationOf } from './turn-contexts.ts';
+import type { TurnContext, TurnContexts } from './turn-contexts.ts';
 
 type Options = Pick<AgentOptions, 'instructions' | 'toolChoice' | 'settings' | 'compaction'>;
 

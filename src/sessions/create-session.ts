@@ -10,7 +10,7 @@ import { checkMessages } from '../messages/check-message.ts';
 import { checkCancel, checkRetry } from './check-command.ts';
 import { checkCallId, checkEventsOptions, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
 import { newId } from './new-id.ts';
-import { documentAt } from './load-stored.ts';
+import { loadWorkings, workings } from './load-workings.ts';
 import { statusOf } from './session-status.ts';
 import { joinTurn } from './stream-turn.ts';
 import { failedTurn } from './turn-error.ts';
@@ -75,6 +75,8 @@ export const createSession = (source: SessionSource): OwnSession => {
       actor.send({ type: 'turn.retry' });
     },
     settled: async () => {
+      const deciding = core.deciding();
+      if (deciding !== undefined) await deciding.catch(() => undefined);
       if (now().matches('idle')) {
         throw new AgentError('session-idle', 'no turn has begun in this session; send a message first');
       }
@@ -96,6 +98,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     fork: async ({ at, id = newId() } = {}) => {
       checkSessionId(id, 'fork');
       await journal.idle();
+      const { documentAt } = workings() ?? (await loadWorkings());
       return source.fork(at === undefined ? session.toJSON() : await documentAt(source.store, session.id, at), id);
     },
     toJSON: core.toJSON,

@@ -1,10 +1,11 @@
 import type { AnyActorRef } from 'xstate';
-import { AgentError, errorData, isInstance } from '../errors.ts';
 import { seeActor } from '../documents/write-agent.ts';
-import { SessionConflictError } from '../stores/session-conflict.ts';
-import type { Commit, Refusal, SessionStatus, SessionHome, StoredSession, Transition } from '../stores/store.ts';
+import type { SessionConflictError } from '../stores/session-conflict.ts';
+import type { Refusal, SessionHome, SessionStatus, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
-import { type Committed, type Moment, type NextCommit, nextCommit } from './next-commit.ts';
+import type { CommitWriter } from './commit-writer.ts';
+import { loadWorkings, workings } from './load-workings.ts';
+import type { Committed, Moment } from './next-commit.ts';
 
 /** Writes one session to its store. */
 export interface Journal {
@@ -43,97 +44,57 @@ export interface JournalOptions {
   onConflict(error: SessionConflictError): void;
 }
 
-/** Of a commit in which nothing has changed nobody can say whose it is: that counts as somebody else's. */
-const isOurs = ({ state, isWhole, summary }: Commit, stored: StoredSession): boolean =>
-  (isWhole || state !== '{}') && stored.states.at(-1) === state && stored.summary.updatedAt === summary.updatedAt;
+/** The state of a session as it is to be committed. */
+export type Sight = Pick<Moment, 'seen' | 'status'>;
+
+/** What goes into the next commit beside the state. */
+export interface News {
+  transitions: Transition[];
+  taken: number[];
+  refused: Refusal[];
+}
 
 export const createJournal = (options: JournalOptions): Journal => {
-  const { store, actor, sessionId, agent, createdAt } = options;
-  let known = options.committed;
-  let isClaimed = false;
+  const { store, actor, committed } = options;
+  const news: News = { transitions: [], taken: [], refused: [] };
   let isDetached = false;
   let mustClaim = false;
-  let sealed: Pick<Moment, 'seen' | 'status'> | undefined;
-  /** A commit of which nobody knows whether the store has taken it. */
-  let lost: NextCommit | undefined;
-  const transitions: Transition[] = [];
-  const taken: number[] = [];
-  const refused: Refusal[] = [];
+  let hasFailed = false;
+  let sealed: Sight | undefined;
+  let writer: CommitWriter | undefined;
 
-  const look = (): Pick<Moment, 'seen' | 'status'> => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
-  const committedNow = async (): Promise<Committed | undefined> => {
-    if (typeof known === 'function') known = await known();
-    return known;
-  };
-  const keep = ({ commit, after }: NextCommit): void => {
-    known = after;
-    isClaimed = true;
-    transitions.splice(0, commit.transitions.length);
-    taken.splice(0, commit.taken.length);
-    refused.splice(0, commit.refused.length);
-  };
-  /** A connection may break when the store has written already: to commit the same again would be a conflict with oneself. */
-  const findLost = async (): Promise<void> => {
-    if (lost === undefined) return;
-    const stored = await store.read(sessionId);
-    if (stored?.revision === lost.after.revision && isOurs(lost.commit, stored)) keep(lost);
-    lost = undefined;
-  };
-
-  const write = async (): Promise<void> => {
-    // At the end of the tick all that an event caused is done, also in the calls: no commit shows a step half taken.
-    await Promise.resolve();
-    await findLost();
-    const before = await committedNow();
-    if (isDetached) return;
-    const about = { sessionId, agent, createdAt, updatedAt: options.now() };
-    const news = { transitions: transitions.slice(), taken: taken.slice(), refused: refused.slice() };
-    const moment = { ...look(), ...about, ...news };
-    const next = nextCommit(before, moment, mustClaim && !isClaimed);
-    if (next === undefined) return;
-    lost = next;
-    try {
-      await store.commit(next.commit);
-    } catch (error) {
-      if (isInstance(error, SessionConflictError)) lost = undefined;
-      throw error;
-    }
-    lost = undefined;
-    keep(next);
-  };
-
-  let failure: AgentError | undefined;
+  const look = (): Sight => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
   const queue = createCommitQueue(async () => {
-    if (isInstance(failure, SessionConflictError)) throw failure;
     try {
-      await write();
-      failure = undefined;
+      writer ??= (workings() ?? (await loadWorkings())).createCommitWriter({
+        ...options,
+        news,
+        look,
+        isDetached: () => isDetached,
+        mustClaim: () => mustClaim,
+      });
+      await writer.write();
+      hasFailed = false;
     } catch (error) {
-      failure = isInstance(error, AgentError)
-        ? error
-        : new AgentError(
-            'store-error',
-            `session "${sessionId}" could not be stored: ${errorData(error).message}; the store has it as it was before`,
-            { cause: error },
-          );
-      if (isInstance(failure, SessionConflictError)) options.onConflict(failure);
-      throw failure;
+      hasFailed = true;
+      throw error;
     }
   });
 
   return {
     get revision() {
       if (!store.durable) return undefined;
-      return typeof known === 'object' ? known.revision : options.madeFrom;
+      const known = writer === undefined && typeof committed === 'object' ? committed : writer?.known;
+      return known === undefined ? options.madeFrom : known.revision;
     },
     note: (transition) => {
-      transitions.push(transition);
+      news.transitions.push(transition);
     },
     take: (commandId) => {
-      taken.push(commandId);
+      news.taken.push(commandId);
     },
     refuse: (refusal) => {
-      refused.push(refusal);
+      news.refused.push(refusal);
     },
     commit: queue.commit,
     claim: () => {
@@ -143,7 +104,7 @@ export const createJournal = (options: JournalOptions): Journal => {
     idle: async () => {
       await queue.idle().catch(() => undefined);
       // The disk may have space again.
-      if (failure !== undefined) await queue.commit();
+      if (hasFailed) await queue.commit();
     },
     seal: () => {
       sealed = look();

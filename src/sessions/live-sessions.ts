@@ -1,4 +1,4 @@
-import type { RunnableSession } from './around-turns.ts';
+import type { RunnableSession } from './runnable-session.ts';
 
 /** The sessions that live in this process, by id. One that nobody holds any more may go; the store has it. */
 export interface LiveSessions {

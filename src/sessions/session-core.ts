@@ -7,17 +7,18 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkTools, isWaiting } from './check-tools.ts';
-import { type Decide, createDecide } from './decide.ts';
+import { createDeciding } from './deciding.ts';
+import type { Decide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type Seen, seeActor } from '../documents/write-agent.ts';
 import { type EventFeed, createEventFeed } from './event-feed.ts';
 import { type LiveObjectsOfTurns, createLiveObjects } from './live-objects.ts';
 import { quiet } from './quiet-inspector.ts';
-import { type Inbox, createInbox } from './inbox.ts';
+import { type Inbox, createLateInbox } from './late-inbox.ts';
 import { type Journal, createJournal } from './journal.ts';
 import { restoreActor } from './restore-actor.ts';
+import { loadWorkings, workings } from './load-workings.ts';
 import { statusOf } from './session-status.ts';
-import { turnSoFar } from './turn-so-far.ts';
 import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
 
 /** What a session is made of, before anybody can call its methods. */
@@ -29,6 +30,8 @@ export interface SessionCore {
   journal: Journal;
   inbox: Inbox;
   decide: Decide;
+  /** Settles when the chart has all decisions that were made before what they need was loaded; undefined where it has. */
+  deciding(): Promise<unknown> | undefined;
   now(): SnapshotFrom<AgentMachine>;
   context(): AgentContext;
   isClosed(): boolean;
@@ -80,7 +83,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   kept = begun;
   const feed = createEventFeed({
     saved: () => journal.idle(),
-    soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
+    ready: () => (workings() === undefined ? loadWorkings() : undefined),
+    soFar: (recent) => workings()?.turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }) ?? [],
   });
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
@@ -185,14 +189,20 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
       look();
     });
 
-  const decide = createDecide({ actor, authorize: source.authorize, context: live.context, assertOpen, until });
+  const { decide, deciding } = createDeciding({
+    actor,
+    authorize: source.authorize,
+    context: live.context,
+    assertOpen,
+    until,
+  });
   const stored = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work;
     if (crash !== undefined) throw crash;
     if (store.durable && !isClosed()) await journal.commit();
     return done;
   };
-  const inbox = createInbox({
+  const inbox = createLateInbox({
     store,
     sessionId: context().sessionId,
     journal,
@@ -238,6 +248,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     journal,
     inbox,
     decide,
+    deciding,
     now,
     context,
     isClosed,

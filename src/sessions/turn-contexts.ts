@@ -8,6 +8,7 @@ import { type ToolChange, providedKey } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { type Provided, checkProvided, providerError } from './check-provided.ts';
 import type { ContextProvider, HistoryProvider } from './context-provider.ts';
+import { conversationOf } from './conversation-of.ts';
 
 /** What holds for one turn of one session. */
 export interface TurnContext {
@@ -28,6 +29,11 @@ export interface TurnContexts {
   forget(agent: AnyActorRef): void;
 }
 
+/** Where there are providers, they are asked. */
+interface AskedContexts extends TurnContexts {
+  ask(agent: AnyActorRef, signal?: AbortSignal): Promise<TurnContext>;
+}
+
 interface Asked {
   turn: number;
   answer: Promise<TurnContext>;
@@ -43,17 +49,11 @@ export interface TurnContextOptions {
   told(agent: AnyActorRef): Promise<unknown> | undefined;
 }
 
-/** The whole conversation: what is kept elsewhere, then what the session has besides. */
-export const conversationOf = (
-  { messages, elsewhere }: AgentContext,
-  loaded: readonly Message[] | undefined,
-): readonly Message[] => (loaded === undefined ? messages : [...loaded, ...messages.slice(elsewhere?.handed ?? 0)]);
-
 /**
  * Asks context providers and the history provider once a turn (R47). What they give may be live, so it is kept beside the session's
  * state and asked for again after a restore.
  */
-export const createTurnContexts = (options: TurnContextOptions): TurnContexts => {
+export const createTurnContexts = (options: TurnContextOptions): AskedContexts => {
   const { providers, history, tools, contextOf, told } = options;
   const asked = new WeakMap<AnyActorRef, Asked>();
 
@@ -111,7 +111,6 @@ export const createTurnContexts = (options: TurnContextOptions): TurnContexts =>
 
   return {
     ask: (agent, signal) => {
-      if (providers.length === 0 && history === undefined) return undefined;
       const { number } = contextOf(agent).turn;
       let known = asked.get(agent);
       if (known?.turn !== number) {

@@ -3,10 +3,8 @@ import { hostOf } from '../actors/host.ts';
 import type { TellTurn, Told } from '../actors/wake.ts';
 import { errorData } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
-import { resultOf } from '../machines/turn-result.ts';
-import { copyJson } from '../messages/json.ts';
-import { providerError } from './check-provided.ts';
-import type { ContextProvider, HistoryProvider } from './context-provider.ts';
+import { loadWorkings, workings } from './load-workings.ts';
+import type { TurnTeller, TurnTellerOptions } from './turn-teller.ts';
 
 export interface TurnEndings {
   tell: TellTurn;
@@ -14,65 +12,24 @@ export interface TurnEndings {
   told(agent: AnyActorRef): Promise<unknown> | undefined;
 }
 
-export interface TurnEndingOptions {
-  providers: readonly ContextProvider[];
-  history: HistoryProvider | undefined;
+export interface TurnEndingOptions extends TurnTellerOptions {
   contextOf(agent: AnyActorRef): AgentContext;
   /** Called when a turn is over, before anybody is told. */
   onEnd(agent: AnyActorRef): void;
 }
 
 /** Tells providers how a turn ended and hands its messages over, one turn after the other (R47). */
-export const createTurnEndings = ({ providers, history, contextOf, onEnd }: TurnEndingOptions): TurnEndings => {
+export const createTurnEndings = ({ contextOf, onEnd, ...who }: TurnEndingOptions): TurnEndings => {
   const underWay = new WeakMap<AnyActorRef, Promise<Told>>();
-  /** How many messages a history provider has, where the session does not know yet. */
-  const handed = new WeakMap<AnyActorRef, number>();
+  let teller: TurnTeller | undefined;
 
-  const handOver = async (agent: AnyActorRef, about: AgentContext, context: unknown): Promise<number> => {
-    const { sessionId, turn, messages, elsewhere } = about;
-    const before = elsewhere?.before ?? 0;
-    const position = Math.max(before + (elsewhere?.handed ?? 0), handed.get(agent) ?? 0);
-    const fresh = messages.slice(position - before);
-    if (fresh.length > 0) {
-      await history?.append({ sessionId, turn: turn.number, position, messages: copyJson(fresh), context });
-    }
-    handed.set(agent, position + fresh.length);
-    return position + fresh.length;
-  };
-
-  const tellAll = async (agent: AnyActorRef, about: AgentContext, context: unknown): Promise<Told> => {
-    const { sessionId, turn } = about;
-    const told: Told = { turn: turn.number, errors: [] };
+  const tellAll: TurnTeller = async (agent, about, context) => {
     try {
-      // What others are told is what the store has.
-      await hostOf(agent).barrier();
-    } catch {
-      // The session says that itself. One that another process has taken over is told of there.
-      if ((agent.getSnapshot() as { status: string }).status === 'stopped') return told;
+      teller ??= (workings() ?? (await loadWorkings())).createTurnTeller(who);
+    } catch (error) {
+      return { turn: about.turn.number, errors: [errorData(error)] };
     }
-    const attempt = async (who: string, work: () => unknown): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        told.errors.push(errorData(providerError(who, error)));
-      }
-    };
-    if (history !== undefined) {
-      await attempt('history provider', async () => {
-        told.handed = await handOver(agent, about, context);
-      });
-    }
-    const ended = { sessionId, turn: turn.number, context };
-    const result = resultOf(about);
-    await Promise.all(
-      providers.map((provider) =>
-        // A copy for each: what one does to it reaches neither the session nor the others (R48).
-        attempt(`context provider "${provider.name}"`, () =>
-          provider.afterTurn?.({ ...ended, result: copyJson(result) }),
-        ),
-      ),
-    );
-    return told;
+    return teller(agent, about, context);
   };
 
   return {

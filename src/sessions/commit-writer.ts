@@ -1,0 +1,106 @@
+import { AgentError, errorData, isInstance } from '../errors.ts';
+import { SessionConflictError } from '../stores/session-conflict.ts';
+import type { Commit, StoredSession } from '../stores/store.ts';
+import type { JournalOptions, News, Sight } from './journal.ts';
+import { type Committed, type NextCommit, nextCommit } from './next-commit.ts';
+
+/** Writes what is new in one session to its store. */
+export interface CommitWriter {
+  /** What the store has; undefined where it is not known. */
+  readonly known: Committed | undefined;
+  /** Writes nothing where nothing is new. Rejects with `session-conflict` or `store-error`, or what the store says of itself. */
+  write(): Promise<void>;
+}
+
+export interface CommitWriterOptions extends JournalOptions {
+  /** What the next commit is to have beside the state; it goes from here when it is written. */
+  news: News;
+  /** The state that is to be committed. */
+  look(): Sight;
+  isDetached(): boolean;
+  /** Somebody wants one even where nothing is new. */
+  mustClaim(): boolean;
+}
+
+/** Of a commit in which nothing has changed nobody can say whose it is: that counts as somebody else's. */
+const isOurs = ({ state, isWhole, summary }: Commit, stored: StoredSession): boolean =>
+  (isWhole || state !== '{}') && stored.states.at(-1) === state && stored.summary.updatedAt === summary.updatedAt;
+
+export const createCommitWriter = (options: CommitWriterOptions): CommitWriter => {
+  const { store, sessionId, agent, createdAt, news } = options;
+  let known = options.committed;
+  let isClaimed = false;
+  /** A commit of which nobody knows whether the store has taken it. */
+  let lost: NextCommit | undefined;
+  let conflict: SessionConflictError | undefined;
+
+  const committedNow = async (): Promise<Committed | undefined> => {
+    if (typeof known === 'function') known = await known();
+    return known;
+  };
+  const keep = ({ commit, after }: NextCommit): void => {
+    known = after;
+    isClaimed = true;
+    news.transitions.splice(0, commit.transitions.length);
+    news.taken.splice(0, commit.taken.length);
+    news.refused.splice(0, commit.refused.length);
+  };
+  /** A connection may break when the store has written already: to commit the same again would be a conflict with oneself. */
+  const findLost = async (): Promise<void> => {
+    if (lost === undefined) return;
+    const stored = await store.read(sessionId);
+    if (stored?.revision === lost.after.revision && isOurs(lost.commit, stored)) keep(lost);
+    lost = undefined;
+  };
+
+  const write = async (): Promise<void> => {
+    // At the end of the tick all that an event caused is done, also in the calls: no commit shows a step half taken.
+    await Promise.resolve();
+    await findLost();
+    const before = await committedNow();
+    if (options.isDetached()) return;
+    const about = { sessionId, agent, createdAt, updatedAt: options.now() };
+    const { transitions, taken, refused } = news;
+    const moment = {
+      ...options.look(),
+      ...about,
+      transitions: transitions.slice(),
+      taken: taken.slice(),
+      refused: refused.slice(),
+    };
+    const next = nextCommit(before, moment, options.mustClaim() && !isClaimed);
+    if (next === undefined) return;
+    lost = next;
+    try {
+      await store.commit(next.commit);
+    } catch (error) {
+      if (isInstance(error, SessionConflictError)) lost = undefined;
+      throw error;
+    }
+    lost = undefined;
+    keep(next);
+  };
+
+  return {
+    get known() {
+      return typeof known === 'object' ? known : undefined;
+    },
+    write: async () => {
+      if (conflict !== undefined) throw conflict;
+      try {
+        await write();
+      } catch (error) {
+        if (isInstance(error, SessionConflictError)) {
+          conflict = error;
+          options.onConflict(error);
+        }
+        if (isInstance(error, AgentError)) throw error;
+        throw new AgentError(
+          'store-error',
+          `session "${sessionId}" could not be stored: ${errorData(error).message}; the store has it as it was before`,
+          { cause: error },
+        );
+      }
+    },
+  };
+};

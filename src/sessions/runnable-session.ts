@@ -1,0 +1,48 @@
+import type { Message } from '../messages/message.ts';
+import type { ChatModel } from '../models/chat-model.ts';
+import type { Around } from './around-turns.ts';
+import { loadWorkings, workings } from './load-workings.ts';
+import type { OwnSession } from './own-session.ts';
+import { type TurnGiven, runTurn } from './run-turn.ts';
+import type { RunResult } from './session.ts';
+import type { Posted } from './turn-waiters.ts';
+
+/** A session whose turns are begun by `run`, whatever stands around them. */
+export interface RunnableSession extends OwnSession {
+  /** `onPosted` hears of the turn's message where no middleware stands around it, which could begin another turn in its place. */
+  run(messages: Message[], given: TurnGiven, onPosted?: (posted: Posted) => void): Promise<RunResult>;
+}
+
+/** Without middleware there is nothing around a turn, and nothing is watched. */
+export const withRun = (session: OwnSession, wrapModel: (model: ChatModel) => ChatModel): RunnableSession =>
+  Object.assign(session, {
+    run: (messages: Message[], { model, ...given }: TurnGiven, onPosted?: (posted: Posted) => void) =>
+      runTurn(
+        session,
+        messages,
+        model === undefined ? given : { ...given, model: wrapModel(model) },
+        onPosted === undefined ? {} : { onPosted },
+      ),
+  });
+
+/**
+ * Puts the middleware around the session's turns. Where it has to be loaded, turns begin when it is; one that is under way then goes on
+ * with it.
+ */
+export const withMiddleware = (session: OwnSession, about: Around): RunnableSession => {
+  const loaded = workings();
+  if (loaded !== undefined) return loaded.aroundTurns(session, about);
+  const { send, settled } = session;
+  const ready = loadWorkings().then(({ aroundTurns }) => aroundTurns(Object.assign(session, { send, settled }), about));
+  // Whoever begins a turn is told.
+  ready.catch(() => undefined);
+  return Object.assign(session, {
+    run: async (...given: Parameters<RunnableSession['run']>) => (await ready).run(...given),
+    send: (...given: Parameters<OwnSession['send']>) => {
+      const fate = ready.then((made) => made.send(...given));
+      fate.catch(() => undefined);
+      return fate;
+    },
+    settled: async () => (await ready).settled(),
+  });
+};
