@@ -38,7 +38,7 @@ export interface WalkRules extends ChoiceRules {
 interface Todo {
   place: Place;
   index: number;
-  saved: string;
+  saved: Snapshot<unknown>;
 }
 
 export const nameOf = (value: unknown): string => {
@@ -92,7 +92,7 @@ export const walk = (machine: AgentMachine, inputs: readonly AgentInput[], rules
     if (before !== undefined) return before;
     known.set(key, place);
     result.places.push(place);
-    const saved = JSON.stringify(persisted);
+    const saved = JSON.parse(JSON.stringify(persisted)) as Snapshot<unknown>;
     place.choices.forEach(({ kind }, index) => {
       (kind === 'work' ? work : outside).push({ place, index, saved });
     });
@@ -117,7 +117,7 @@ export const walk = (machine: AgentMachine, inputs: readonly AgentInput[], rules
     const { place, index, saved } = todo;
     const choice = place.choices[index];
     if (choice === undefined) continue;
-    const actor = begin({ input: undefined, snapshot: JSON.parse(saved) as Snapshot<unknown> });
+    const actor = begin({ input: undefined, snapshot: saved });
     within = [];
     take(actor, choice);
     const next = arrive(actor, place, choice);
