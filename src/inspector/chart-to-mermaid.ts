@@ -1,5 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
 import { chartOf } from './chart.ts';
+import { checkMachine } from './check-machine.ts';
 import { drawingOf, type Arrow, type Box, type Drawing, type DrawingOptions } from './drawing.ts';
 
 export interface ChartToMermaidOptions extends DrawingOptions {
@@ -9,9 +10,11 @@ export interface ChartToMermaidOptions extends DrawingOptions {
 
 /**
  * The machine as Mermaid's `stateDiagram-v2`, as GitHub draws it. Mermaid can't join the insides of two composites: such an
- * arrow goes from and to the composites, and its text ends with the state that it really enters (`→ failed`).
+ * arrow goes from and to the composites, and its text ends with the state that it really enters (`→ failed`). Throws `invalid-option` for what is no
+ * machine.
  */
 export const chartToMermaid = (machine: AnyStateMachine, options: ChartToMermaidOptions = {}): string => {
+  checkMachine(machine, 'chartToMermaid');
   const drawing = regionsApart(drawingOf(chartOf(machine), options));
   const names = mermaidNames(drawing.boxes);
   const root = drawing.boxes[0];

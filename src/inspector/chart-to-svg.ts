@@ -1,5 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
 import { chartOf } from './chart.ts';
+import { checkMachine } from './check-machine.ts';
 import { drawingOf, type DrawingOptions } from './drawing.ts';
 import type { Point } from './layers.ts';
 import { layoutOf, type PlacedArrow, type PlacedBox } from './layout.ts';
@@ -12,9 +13,11 @@ export interface ChartToSvgOptions extends DrawingOptions {
 
 /**
  * The machine as an SVG file of its own: no font, script or style from elsewhere, light or dark as the viewer's system is.
- * `data-state` carries the chart's id, `data-edges` a JSON array of them. Same machine, same text.
+ * `data-state` carries the chart's id, `data-edges` a JSON array of them. Same machine, same text. Throws
+ * `invalid-option` for what is no machine.
  */
 export const chartToSvg = (machine: AnyStateMachine, options: ChartToSvgOptions = {}): string => {
+  checkMachine(machine, 'chartToSvg');
   const chart = chartOf(machine);
   const { width, height, boxes, arrows } = layoutOf(drawingOf(chart, options));
   const title = options.title ?? `Statechart of ${machine.id}`;

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { checkMachine } from './check-machine.ts';
 
 /**
  * A machine as data: what a picture, a page or a test of the chart's shape needs. Plain JSON, in document order. Nodes are
@@ -55,8 +56,12 @@ export interface ChartEdge {
 
 type Transition = NonNullable<AnyStateNode['always']>[number];
 
-/** Never starts the machine; works for any XState 5 machine. Inline functions have no names to show: see `ChartEdge`. */
+/**
+ * Never starts the machine; works for any XState 5 machine. Inline functions have no names to show: see `ChartEdge`. Throws
+ * `invalid-option` for what is no machine.
+ */
 export const chartOf = (machine: AnyStateMachine): Chart => {
+  checkMachine(machine, 'chartOf');
   const all = descendants(machine.root);
   return { id: machine.id, nodes: all.map(toNode), edges: all.flatMap(edgesOf) };
 };

@@ -1,6 +1,8 @@
-import { and, createMachine, not, stateIn } from 'xstate';
+import { type AnyStateMachine, and, createActor, createMachine, not, stateIn } from 'xstate';
 import { expect, test } from 'vitest';
-import { chartOf, type Chart, type ChartEdge } from '../../src/inspector/index.ts';
+import { createAgent } from '../../src/index.ts';
+import { chartOf, chartToMermaid, chartToSvg, type Chart, type ChartEdge } from '../../src/inspector/index.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { corners, loop } from './machines.ts';
 
 const told = ({ edges }: Chart): string[] =>
@@ -156,4 +158,20 @@ test('a machine without states is a chart of one node', () => {
     nodes: [{ id: 'm', type: 'atomic' }],
     edges: [],
   });
+});
+
+test.each<[string, unknown, string]>([
+  ['a chart', chartOf(loop), 'the chart that chartOf gave of it'],
+  ['an agent', createAgent({ model: scriptedModel([]) }), 'the agent around it'],
+  ['an actor', createActor(loop), 'an actor of it'],
+  ['nothing', null, 'null'],
+  ['a text', 'agent', 'string'],
+])('%s in the place of the machine is told, with what to give', (_, given, what) => {
+  for (const [name, draw] of Object.entries({ chartOf, chartToSvg, chartToMermaid }))
+    expect(() => draw(given as AnyStateMachine)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-option',
+        message: `${name}: needs the machine itself, such as agent.machine, and got ${what}`,
+      }),
+    );
 });

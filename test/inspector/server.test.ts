@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { assign, createActor, setup, waitFor } from 'xstate';
 import { createAgent, exportSession, memoryStore, pendingOf } from '../../src/index.ts';
@@ -226,6 +230,28 @@ test.each<[string, object, string]>([
     code: 'invalid-option',
     message: expect.stringContaining(`startInspector: ${words}`),
   });
+});
+
+test('a path where no file is is refused and makes none; a store that makes its file later is looked at from then on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentchart-store-'));
+  const path = join(folder, 'sessions.db');
+  await expect(startInspector({ store: path })).rejects.toMatchObject({
+    code: 'invalid-option',
+    message: `startInspector: there is no file ${JSON.stringify(path)} for option "store"; give the path that the agent's store has, or, where the file is made later, the store itself: sqliteStore(${JSON.stringify(path)})`,
+  });
+  expect(existsSync(path)).toBe(false);
+  const store = sqliteStore(path);
+  const inspector = await start({ store });
+  const agent = createAgent({ model: scriptedModel(['Hello.']), store: path });
+  await agent.run('Hi', { session: 'later' });
+  const { body } = await ask(inspector.url, '/stored', {
+    headers: { authorization: `Bearer ${placeOf(inspector.url).token}` },
+  });
+  expect(JSON.parse(body)).toMatchObject({ sessions: [{ id: 'later', status: 'settled' }] });
+  await agent.close();
+  await inspector.close();
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 test('a session that runs here is forked at any moment that its store has', async () => {

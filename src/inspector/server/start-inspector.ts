@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { InspectionEvent } from 'xstate';
 import { AgentError } from '../../errors.ts';
 import { lookInto } from '../../sessions/look-into.ts';
@@ -20,7 +21,10 @@ export interface InspectorOptions {
   host?: string;
   /** Whose sessions can be decided on here. */
   agents?: readonly InspectedAgent[];
-  /** Also shows the sessions that are kept here, with their past, whichever process has them open. A path: an SQLite file. */
+  /**
+   * Also shows the sessions that are kept here, with their past, whichever process has them open. A path: an SQLite file that is there. Where
+   * the application makes it later, the store itself.
+   */
   store?: SessionStore | string;
   /** A file that gets every event (NDJSON). Events of earlier runs that are in it are shown as well. */
   record?: string;
@@ -39,10 +43,19 @@ export interface Inspector {
   close(): Promise<void>;
 }
 
+/** To look never makes a file: SQLite would, and show an empty one where the path is not the one that was meant. */
+const checkIsThere = (path: string): void => {
+  if (existsSync(path)) return;
+  throw new AgentError(
+    'invalid-option',
+    `startInspector: there is no file ${JSON.stringify(resolve(path))} for option "store"; give the path that the agent's store has, or, where the file is made later, the store itself: sqliteStore(${JSON.stringify(path)})`,
+  );
+};
+
 /**
  * A page on this machine that shows agents while they run and takes decisions for them. Throws `AgentError` `invalid-option` for an
- * option that is unknown or not right, in production, and for a port that cannot be had; `invalid-document` for a `record` file that
- * is no recording.
+ * option that is unknown or not right, in production, for a `store` file that is not there, and for a port that cannot be had;
+ * `invalid-document` for a `record` file that is no recording.
  */
 export const startInspector = async (options: InspectorOptions = {}): Promise<Inspector> => {
   checkOptions(options);
@@ -54,6 +67,7 @@ export const startInspector = async (options: InspectorOptions = {}): Promise<In
       'the inspector shows and decides all that agents do, so it does not start where NODE_ENV is "production"; allowInProduction: true starts it all the same',
     );
   }
+  if (typeof store === 'string') checkIsThere(store);
   const { log, inspect, describe } = recorder;
   let isContinued = false;
   if (record !== undefined && log.last === 0 && existsSync(record) && statSync(record).size > 0) {
