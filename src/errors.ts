@@ -37,6 +37,7 @@ export type AgentErrorCode =
   | 'unknown-revision'
   | 'unknown-command'
   | 'session-exists'
+  | 'another-agent'
   | 'read-only'
   | 'unknown-call'
   | 'call-settled'

@@ -13,6 +13,7 @@ const statuses: Partial<Record<AgentErrorCode, number>> = {
   'call-settled': 409,
   'call-changed': 409,
   'decision-conflict': 409,
+  'another-agent': 409,
   'session-busy': 409,
   'session-conflict': 409,
   'session-idle': 409,

@@ -61,8 +61,10 @@ export interface ApprovalOptions {
 /** Everything that an agent is made of. Only `model` is required. */
 export interface AgentOptions<S extends InputSchema = InputSchema> {
   model: ChatModel;
-  /** Default `agent`. */
+  /** Default `agent`. Stands in every session: an agent of another name opens and restores none of them (`another-agent`). */
   name?: string;
+  /** Names that the agent had before: what it kept under them is its own. Default none. */
+  formerNames?: readonly string[];
   instructions?: string | ((ctx: TurnContext) => string | Promise<string>);
   /** Advertised to the model. */
   tools?: readonly Tool[];

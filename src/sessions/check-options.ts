@@ -87,6 +87,10 @@ const inspector = either(isA('function'), has('an observer: an object with a fun
 const options = {
   model: isModel,
   name: isA('string'),
+  formerNames: {
+    says: 'an array of strings',
+    holds: (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  },
   instructions: either(isA('string'), isA('function')),
   tools: isList,
   extraTools: isList,

@@ -9,6 +9,7 @@ import type { AgentOptions } from './agent-options.ts';
 import { innermost, wrapTurns } from './agent-middleware.ts';
 import { createAgentTool } from './agent-tool.ts';
 import { keepParts } from './agent-parts.ts';
+import { checkAgentName } from './check-agent-name.ts';
 import { assemble } from './assemble.ts';
 import {
   checkOpenOptions,
@@ -42,7 +43,7 @@ const givenOf = ({ session: _session, inspect: _inspect, onLeave: _onLeave, ...g
 /** Makes an agent. Throws `AgentError` for an option or tool that is not right; the message says what, where and how to mend it. */
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
   checkOptions(options);
-  const { name = 'agent', clock = systemClock } = options;
+  const { name = 'agent', formerNames = [], clock = systemClock } = options;
   const store: SessionKeeper =
     typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? keepLate());
   const { machine, parseOutput, forgetTools, told } = assemble(options);
@@ -59,6 +60,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   };
   const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
     assertOpen();
+    checkAgentName(from, name, formerNames);
     const { revision: _, ...document } = from;
     // Before it starts: what would run in it could be stored nowhere.
     if (live.current(id)?.status === 'busy' || (await store.read(id)) !== undefined)
@@ -90,6 +92,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     assertOpen();
     const document = readDocument(given);
     checkSessionId(document.sessionId, 'restore');
+    checkAgentName(document, name, formerNames);
     const before = live.current(document.sessionId);
     const committed = async () => (workings() ?? (await loadWorkings())).joined(store, document)();
     const session = start({ document, committed }, extra);
@@ -102,6 +105,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     const { callsDoneWithout, loadStored } = workings() ?? (await loadWorkings());
     const loaded = await loadStored(store, id);
     if (loaded === undefined) return start({ input: { sessionId: id } }, extra);
+    checkAgentName(loaded.document, name, formerNames);
     const mayLack = await callsDoneWithout(store, loaded.document);
     const session = start({ ...loaded, isStored: true, mayLack }, extra);
     await session.readInbox();

@@ -388,12 +388,11 @@ inBothModes('approvals', (run) => {
       const agent = createAgent({
         model: scriptedModel([calls(call('pay', { amount: 1 }))]),
         tools: [pay.tool],
-        name: 'old',
       });
       const { session } = await run(agent, 'go');
       return { pay, document: saved(session) };
     };
-    const withTools = (tools: readonly Tool[]) => createAgent({ model: scriptedModel(['done']), tools, name: 'new' });
+    const withTools = (tools: readonly Tool[]) => createAgent({ model: scriptedModel(['done']), tools });
 
     test('its tool is gone: it is still listed, an approval gives an error to the model, no other tool runs', async () => {
       const { pay, document } = await waiting();

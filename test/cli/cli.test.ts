@@ -90,7 +90,7 @@ const waiting = async (id = 'order 7', ...more: Parameters<typeof calls>): Promi
 /** What the next process that has the agent makes of the session. */
 const goOn = async (id = 'order 7') => {
   const store = sqliteStore(path);
-  const agent = createAgent({ model: scriptedModel(['Done.']), tools: [pay], store });
+  const agent = createAgent({ name: 'clerk', model: scriptedModel(['Done.']), tools: [pay], store });
   const session = await agent.open(id);
   const result = await session.settled();
   await agent.close();
@@ -184,6 +184,7 @@ describe('the command line', () => {
     await waiting();
     const store = sqliteStore(path);
     const agent = createAgent({
+      name: 'clerk',
       model: scriptedModel(['Done.']),
       tools: [pay],
       store,

@@ -636,7 +636,7 @@ describe('R32: over a restore in the middle of the work', () => {
     const { agent } = family();
     const { sessionId } = await agent.run('go');
     const document = saved(await agent.open(sessionId));
-    const other = createAgent({ model: scriptedModel([]), tools: [F1] });
+    const other = createAgent({ name: 'top', model: scriptedModel([]), tools: [F1] });
     expect(() => other.restore(document)).toThrow(expect.objectContaining({ code: 'incompatible-document' }));
   });
 });

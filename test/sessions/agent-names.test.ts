@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { type AgentOptions, createAgent, memoryStore } from '../../src/index.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { call, calls, toolOf } from '../support/tools.ts';
+
+const pay = toolOf('pay', () => 'paid', { needsApproval: true });
+
+const refusal = {
+  code: 'another-agent',
+  message:
+    'session "order 7" is of agent "clerk", and this is agent "buyer"; open it with an agent of that name, or, if this one had it before, give createAgent formerNames: ["clerk"]',
+};
+
+/** A store with a session of the agent "clerk" that waits, and what makes other agents over that store. */
+const kept = async () => {
+  const store = memoryStore();
+  const clerk = createAgent({ name: 'clerk', model: scriptedModel([calls(call('pay'))]), tools: [pay], store });
+  await clerk.run('Pay.', { session: 'order 7' });
+  const document = (await clerk.open('order 7')).toJSON();
+  await clerk.close();
+  const agentOf = (options: Partial<AgentOptions>) =>
+    createAgent({ model: scriptedModel(['Done.']), tools: [pay], store, ...options });
+  return { store, document, agentOf };
+};
+
+test('a session is opened, run and restored by an agent of its own name alone; any other one is told both names', async () => {
+  const { store, document, agentOf } = await kept();
+  const buyer = agentOf({ name: 'buyer' });
+  await expect(buyer.open('order 7')).rejects.toMatchObject(refusal);
+  await expect(buyer.run('Go on.', { session: 'order 7' })).rejects.toMatchObject(refusal);
+  await expect(buyer.run('Go on.', { session: document })).rejects.toMatchObject(refusal);
+  expect(() => buyer.restore(document)).toThrow(expect.objectContaining(refusal));
+  expect(await store.list()).toMatchObject([{ sessionId: 'order 7', agent: 'clerk', status: 'waiting', revision: 1 }]);
+  await expect(agentOf({}).open('order 7')).rejects.toThrow('this is agent "agent"');
+  expect((await agentOf({ name: 'clerk' }).open('order 7')).pending).toHaveLength(1);
+});
+
+test('an agent of another name can look at a session, and makes none of its own from it', async () => {
+  const { store, agentOf } = await kept();
+  const view = await agentOf({ name: 'buyer' }).open('order 7', { readOnly: true });
+  expect(view.pending).toMatchObject([{ tool: 'pay' }]);
+  await expect(view.fork()).rejects.toMatchObject(refusal);
+  expect(await store.list()).toHaveLength(1);
+});
+
+test('an agent that was renamed goes on with what it kept under its former names, which then stands under the new one', async () => {
+  const { store, document, agentOf } = await kept();
+  const buyer = agentOf({ name: 'buyer', formerNames: ['cashier', 'clerk'] });
+  const session = await buyer.open('order 7');
+  await session.approve('call_1_0');
+  expect((await session.settled()).text).toBe('Done.');
+  expect(session.toJSON().agent).toBe('buyer');
+  expect(await store.list()).toMatchObject([{ agent: 'buyer', status: 'settled' }]);
+  await buyer.close();
+  await expect(agentOf({ name: 'clerk' }).open('order 7')).rejects.toMatchObject({ code: 'another-agent' });
+  expect(agentOf({ name: 'buyer', formerNames: ['clerk'] }).restore(document).pending).toHaveLength(1);
+});
+
+test('former names that are no list of names are refused', () => {
+  expect(() => createAgent({ model: scriptedModel([]), formerNames: 'clerk' as never })).toThrow(
+    'option "formerNames" must be an array of strings, got "clerk"',
+  );
+});
