@@ -24,6 +24,7 @@ import type { SessionSource } from './own-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import type { SessionKeeper } from '../stores/store.ts';
 import { storeAt } from '../stores/store-at.ts';
+import { toldStore } from '../stores/told-store.ts';
 import { keepLate } from './keep-late.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { loadWorkings, workings } from './load-workings.ts';
@@ -45,7 +46,11 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   checkOptions(options);
   const { name = 'agent', formerNames = [], clock = systemClock } = options;
   const store: SessionKeeper =
-    typeof options.store === 'string' ? storeAt(options.store) : (options.store ?? keepLate());
+    typeof options.store === 'string'
+      ? storeAt(options.store)
+      : options.store === undefined
+        ? keepLate()
+        : toldStore(options.store);
   const { machine, parseOutput, forgetTools, told } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);

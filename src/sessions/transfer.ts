@@ -6,7 +6,10 @@ import { AgentError, errorData, isInstance } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { pendingOf } from '../machines/round.ts';
 import { checkSessionId } from '../stores/session-id.ts';
+import { SessionConflictError } from '../stores/session-conflict.ts';
+import { storeError } from '../stores/store-error.ts';
 import type { SessionStore } from '../stores/store.ts';
+import { toldStore } from '../stores/told-store.ts';
 import { documentAt } from './load-stored.ts';
 import { statusOf } from './session-status.ts';
 
@@ -35,7 +38,7 @@ export const exportSession = (
   store: SessionStore,
   sessionId: string,
   options: { at?: number } = {},
-): Promise<SessionDocument> => documentAt(store, sessionId, options.at);
+): Promise<SessionDocument> => documentAt(toldStore(store), sessionId, options.at);
 
 /**
  * Puts a document into a store as a new session, under its own id or another one; gives the id. What it can go on from is found out by
@@ -50,13 +53,11 @@ export const importSession = async (
   const { id: sessionId = document.sessionId } = options;
   checkSessionId(sessionId);
   const context = contextIn({ ...document, sessionId });
-  if ((await store.read(sessionId)) !== undefined)
-    throw new AgentError(
-      'session-exists',
-      `the store has a session "${sessionId}" already; import it under another id`,
-    );
+  const taken = (): AgentError =>
+    new AgentError('session-exists', `the store has a session "${sessionId}" already; import it under another id`);
+  if ((await toldStore(store).read(sessionId)) !== undefined) throw taken();
   const { agent, createdAt, messages, state } = document;
-  await store.commit({
+  const commit = {
     summary: {
       sessionId,
       agent,
@@ -74,6 +75,12 @@ export const importSession = async (
     transitions: [],
     taken: [],
     refused: [],
-  });
+  };
+  try {
+    await store.commit(commit);
+  } catch (error) {
+    // Somebody else was faster.
+    throw isInstance(error, SessionConflictError) ? taken() : storeError('the store', error);
+  }
   return sessionId;
 };

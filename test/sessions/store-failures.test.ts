@@ -3,8 +3,9 @@ import { createAgent } from '../../src/sessions/create-agent.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import { SessionConflictError } from '../../src/stores/session-conflict.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
+import { exportSession, importSession } from '../../src/sessions/transfer.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
-import { saved } from '../support/sessions.ts';
+import { rejection, saved } from '../support/sessions.ts';
 import { F1, call, calls, heldTool, toolOf } from '../support/tools.ts';
 import { results, transcript } from '../support/transcript.ts';
 
@@ -146,4 +147,55 @@ describe('R38: a commit of a durable store that fails', () => {
     expect((await session.settled()).text).toBe('world');
     expect(results(session.messages)).toEqual([expect.stringContaining('was not started')]);
   });
+});
+
+describe('what a store of one’s own throws is a `store-error` with its cause, wherever it is asked', () => {
+  const kept = memoryStore();
+  const broken = new Error('no route to host');
+  const fails = async (): Promise<never> => {
+    throw broken;
+  };
+  const told = { code: 'store-error', message: expect.stringContaining('no route to host'), cause: broken };
+  const agentOver = (changes: Partial<SessionStore>) =>
+    createAgent({ model: scriptedModel(['one', 'two']), store: { ...kept, durable: true, ...changes } });
+
+  test('when a session is opened, looked at, forked or given as a document', async () => {
+    await agentOver({}).run('go', { session: 's' });
+    const document = await exportSession(kept, 's');
+    for (const agent of [agentOver({ read: fails }), agentOver({ inbox: fails })]) {
+      expect(await rejection(agent.open('s'))).toMatchObject(told);
+      expect(await rejection(agent.run('more', { session: 's' }))).toMatchObject(told);
+    }
+    const unread = agentOver({ read: fails });
+    expect(await rejection(unread.open('s', { at: 1 }))).toMatchObject(told);
+    expect(await rejection(unread.restore(document).fork({ at: 1 }))).toMatchObject(told);
+    expect(await rejection(unread.run('more', { session: document }))).toMatchObject(told);
+  });
+
+  test('when a document leaves it or comes into it', async () => {
+    const document = await exportSession(kept, 's');
+    expect(await rejection(exportSession({ ...kept, read: fails }, 's'))).toMatchObject(told);
+    expect(await rejection(importSession({ ...kept, read: fails }, document, { id: 't' }))).toMatchObject(told);
+    expect(await rejection(importSession({ ...kept, commit: fails }, document, { id: 't' }))).toMatchObject(told);
+  });
+
+  test('a watch that throws stops no session', async () => {
+    const agent = agentOver({
+      watch: () => {
+        throw broken;
+      },
+    });
+    expect((await agent.run('go', { session: 'u' })).text).toBe('one');
+  });
+});
+
+test('of two that import a session at once, one is told that it exists', async () => {
+  const store = memoryStore();
+  await createAgent({ model: scriptedModel(['one']), store }).run('go', { session: 's' });
+  const document = await exportSession(store, 's');
+  const imports = await Promise.allSettled([1, 2].map(() => importSession(store, document, { id: 't' })));
+  expect(imports.map((each) => (each.status === 'rejected' ? each.reason : each.value))).toEqual([
+    't',
+    expect.objectContaining({ code: 'session-exists' }),
+  ]);
 });

@@ -1,0 +1,34 @@
+import { storeError } from './store-error.ts';
+import type { SessionKeeper } from './store.ts';
+
+const place = 'the store';
+
+/** What somebody's own store throws, as the `store-error` that whoever opens a session can expect. */
+const told = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw storeError(place, error);
+  }
+};
+
+const watchOf =
+  (store: SessionKeeper): SessionKeeper['watch'] & {} =>
+  (sessionId, notify) => {
+    try {
+      return store.watch?.(sessionId, notify) ?? (() => undefined);
+    } catch {
+      // Whoever reads or commits is told.
+      return () => undefined;
+    }
+  };
+
+/** The store, of which no failure is anything but an `AgentError`. What a commit throws is told by its session. */
+export const toldStore = (store: SessionKeeper): SessionKeeper => ({
+  durable: store.durable,
+  read: (...given) => told(() => store.read(...given)),
+  commit: (commit) => store.commit(commit),
+  inbox: (sessionId) => told(() => store.inbox(sessionId)),
+  delete: (sessionId) => told(() => store.delete(sessionId)),
+  ...(store.watch === undefined ? {} : { watch: watchOf(store) }),
+});
