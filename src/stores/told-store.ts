@@ -12,15 +12,20 @@ const told = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
+/** Watching only makes things faster. What fails in it fails again, and is told, where somebody reads or commits. */
+const quietly = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};
+
 const watchOf =
   (store: SessionKeeper): SessionKeeper['watch'] & {} =>
   (sessionId, notify) => {
-    try {
-      return store.watch?.(sessionId, notify) ?? (() => undefined);
-    } catch {
-      // Whoever reads or commits is told.
-      return () => undefined;
-    }
+    const end = quietly(() => store.watch?.(sessionId, notify));
+    return () => quietly(() => end?.());
   };
 
 /** The store, of which no failure is anything but an `AgentError`. What a commit throws is told by its session. */

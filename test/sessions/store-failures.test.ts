@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
@@ -179,13 +180,21 @@ describe('what a store of one’s own throws is a `store-error` with its cause, 
     expect(await rejection(importSession({ ...kept, commit: fails }, document, { id: 't' }))).toMatchObject(told);
   });
 
-  test('a watch that throws stops no session', async () => {
-    const agent = agentOver({
-      watch: () => {
-        throw broken;
-      },
-    });
-    expect((await agent.run('go', { session: 'u' })).text).toBe('one');
+  test('a watch that throws, at its begin or its end, stops no session and no process', async () => {
+    const uncaught: unknown[] = [];
+    const hear = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', hear);
+    const throws = (): never => {
+      throw broken;
+    };
+    for (const watch of [throws, () => throws]) {
+      const agent = agentOver({ watch });
+      expect((await agent.run('go', { session: 'u' })).outcome).toEqual({ type: 'answered' });
+      await agent.close();
+    }
+    await setImmediate();
+    process.off('uncaughtException', hear);
+    expect(uncaught).toEqual([]);
   });
 });
 
