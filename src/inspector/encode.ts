@@ -1,7 +1,7 @@
 import { isPlainObject, type JsonValue } from '../messages/json.ts';
 import type { Patch } from './patch.ts';
 import type { ProtocolEvent } from './protocol.ts';
-import { isSecretKey } from './secrets.ts';
+import { hideSecrets, isSecretKey } from './secrets.ts';
 import { previewLimits, toPlain } from './to-plain.ts';
 import type { ActorView, SessionView, ViewState } from './view-state.ts';
 
@@ -41,9 +41,10 @@ const plainEvent = (event: ProtocolEvent): object => {
     case 'agent':
       // Schemas and limits are the application's own, and may be anything.
       return JSON.parse(JSON.stringify(event)) as object;
+    case 'failure':
+      return { ...event, message: hideSecrets(event.message) };
     case 'chart':
     case 'session':
-    case 'failure':
       return event;
     default:
       return event satisfies never;
@@ -81,7 +82,7 @@ const plainPatch = (patch: Patch, key: string): Patch => {
 const plainPatches = (patches: Record<string, Patch>): Record<string, Patch> =>
   Object.fromEntries(Object.entries(patches).map(([key, patch]) => [key, plainPatch(patch, key)]));
 
-/** A whole view, for whoever comes late. */
+/** A whole view, for whoever comes late. Never throws: it is made beside the work of agents, and a fault would end their process. */
 export const encodeView = (view: ViewState): string => {
   const entries = Object.entries(view.sessions).map(([id, session]): [string, SessionView] => [
     id,
@@ -89,12 +90,40 @@ export const encodeView = (view: ViewState): string => {
   ]);
   // Ids of sessions are data: `__proto__` is one.
   const sessions: Record<string, SessionView> = Object.fromEntries(entries);
-  return JSON.stringify({ ...view, sessions });
+  const { count, last } = view.failures;
+  const failures = { count, ...(last === undefined ? {} : { last: { ...last, message: hideSecrets(last.message) } }) };
+  return JSON.stringify({ ...view, agents: plainAgents(view.agents), sessions, failures });
 };
+
+/** Without those whose schemas or limits have no JSON form: their event is told as a failure as well. */
+const plainAgents = (agents: ViewState['agents']): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(agents).flatMap(([key, agent]) => {
+      try {
+        return [[key, JSON.parse(JSON.stringify(agent)) as unknown]];
+      } catch {
+        return [];
+      }
+    }),
+  );
 
 const plainSession = (session: SessionView): SessionView => {
   const actors: Record<string, ActorView> = {};
-  for (const [key, actor] of Object.entries(session.actors))
-    actors[key] = { ...actor, context: actor.context === undefined ? undefined : toPlain(actor.context) };
-  return { ...session, actors, said: session.said.map((each) => ({ ...each, data: toPlain(each.data) })) };
+  for (const [key, actor] of Object.entries(session.actors)) actors[key] = plainActor(actor);
+  return {
+    ...session,
+    actors,
+    streams: session.streams.map((stream) => ({ ...stream, text: textOf(toPlain(stream.text)) })),
+    said: session.said.map((each) => ({ ...each, data: toPlain(each.data) })),
+  };
+};
+
+const plainActor = (actor: ActorView): ActorView => {
+  const { context, output, error } = actor;
+  return {
+    ...actor,
+    context: context === undefined ? undefined : toPlain(context),
+    ...(output === undefined ? {} : { output: toPlain(output, previewLimits) }),
+    ...(error === undefined ? {} : { error: toPlain(error) as unknown as typeof error }),
+  };
 };

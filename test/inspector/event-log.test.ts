@@ -92,3 +92,31 @@ test('ids of sessions are data, whatever they are called', () => {
     ['a b', 'root of a b', 1],
   ]);
 });
+
+test('who comes late gets plain JSON without secrets, whatever machines came to', () => {
+  const log = createEventLog({ maxEvents: 1 });
+  const secret = 'sk-proj-1234567890abcdefghij';
+  log.append({ type: 'session', session: 's', root: 'a' });
+  log.append({
+    type: 'actor',
+    session: 's',
+    actor: 'a',
+    parent: null,
+    id: 'a',
+    src: 'm',
+    chart: null,
+    states: ['m.x'],
+  });
+  const output = { size: 1n, password: secret };
+  log.append({ type: 'snapshot', session: 's', actor: 'a', status: 'done', output });
+  log.append({ type: 'snapshot', session: 's', actor: 'a', status: 'error', error: { name: 'E', message: secret } });
+  log.append({ type: 'delta', session: 's', kind: 'text', text: secret });
+  log.append({ type: 'failure', where: 'a', message: secret });
+  log.append({ type: 'failure', where: 'a', message: '' });
+  log.append({ type: 'agent', agent: { name: 'odd', chart: 'c', tools: [], limits: { maxTokens: 1n as never } } });
+  log.append({ type: 'failure', where: 'a', message: secret });
+  log.append({ type: 'failure', where: 'a', message: secret });
+  const text = [encodeView(log.base()), ...log.lines(log.folded, Infinity)].join('\n');
+  expect(text).not.toContain(secret);
+  expect(text).toContain('"size":{"$bigint":"1"}');
+});
