@@ -5,12 +5,6 @@ const escaped = (found: string): string => `\\u${found.charCodeAt(0).toString(16
 /** Text of models and tools on one line of a terminal: what a terminal would obey is shown, not done. */
 export const escapeControl = (text: string): string => text.replace(unsafe, escaped);
 
-/** Data on one line, at most so many characters. */
-export const lineOfJson = (value: unknown, max = 200): string => {
-  const line = escapeControl(JSON.stringify(value) ?? 'null');
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
-};
-
 /** Text of models and tools on a page: line breaks and tabs stay, what would turn the reading order or hide is shown. */
 export const visible = (text: string): string =>
   text.replace(unsafe, (found) => (found === '\n' || found === '\t' ? found : escaped(found)));

@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
-import type { DeltaEvent } from '../actors/delta-event.ts';
 import { attachHost, ownHostOf } from '../actors/host.ts';
 import type { ActorNotes } from './actor-notes.ts';
+import type { DeltaTeller } from './delta-teller.ts';
 import type { Told } from './protocol.ts';
 
 /** What a chart says that its context does not. Calls, results and ends stand in the context. */
@@ -15,6 +15,7 @@ export const listenToHost = (
   actor: AnyActorRef,
   { session, key }: ActorNotes,
   tell: (told: Told) => void,
+  deltas: DeltaTeller,
   guard: (where: string, work: () => void) => void,
 ): void => {
   actor.on('*', (event: { type: string }) =>
@@ -27,23 +28,8 @@ export const listenToHost = (
   attachHost(actor, {
     ...host,
     emit: (event) => {
-      guard('delta', () => tell({ type: 'delta', session, ...deltaOf(event) }));
+      guard('delta', () => deltas.tell(session, event));
       host.emit(event);
     },
   });
-};
-
-const deltaOf = (event: DeltaEvent): Omit<Extract<Told, { type: 'delta' }>, 'type' | 'session'> => {
-  switch (event.type) {
-    case 'text-delta':
-      return { kind: 'text', text: event.text };
-    case 'reasoning-delta':
-      return { kind: 'reasoning', text: event.text };
-    case 'tool-input-delta':
-      return { kind: 'tool-input', text: event.text, tool: event.tool, index: event.index };
-    case 'tool-progress':
-      return { kind: 'progress', callId: event.callId, tool: event.tool, text: JSON.stringify(event.value) ?? '' };
-    default:
-      return event satisfies never;
-  }
 };

@@ -1,6 +1,7 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { errorData } from '../errors.ts';
 import { type ActorNotes, createActorNotes } from './actor-notes.ts';
+import { createDeltaTeller } from './delta-teller.ts';
 import { type EventLog, createEventLog } from './event-log.ts';
 import { listenToHost } from './listen-to-host.ts';
 import { type MachineNotes, activeStates, asActor, createMachineNotes, isMachineSnapshot } from './machine-notes.ts';
@@ -22,6 +23,9 @@ type Microstep = Extract<InspectionEvent, { type: '@xstate.microstep' }>;
 /** Events of XState's own that say nothing to a person. */
 const isQuiet = (type: string): boolean => type.startsWith('xstate.init') || type === 'xstate.stop';
 
+/** What a chart hears when its model has answered, or has not. */
+const endsReply = (type: string): boolean => /^xstate\.(?:done|error)\.actor\.model$/.test(type);
+
 /**
  * Writes down what XState inspects. It keeps references to what is new and makes no JSON: that is for whoever reads the log. XState
  * loses a transition where an inspector throws, so nothing here does; what could not be told is told as a `failure`. A server can be
@@ -31,6 +35,7 @@ export const createRecorder = (log: EventLog = createEventLog()): Recorder => {
   const agents = new Map<string, string>();
   const tell = (told: Told): void => log.append(told);
   const machines = createMachineNotes(({ key, chart }: MachineNotes) => tell({ type: 'chart', key, chart }));
+  const deltas = createDeltaTeller(tell);
   const actors = createActorNotes({ log, machines, nameOf: (chart) => agents.get(chart) });
 
   /** An actor is told when it starts: one that is made and never started would stand there for ever. */
@@ -39,8 +44,14 @@ export const createRecorder = (log: EventLog = createEventLog()): Recorder => {
     if (notes.isTold) return notes;
     if (actor._parent !== undefined) begin(actor._parent);
     actors.tell(actor, notes);
-    if (notes.machine !== undefined) listenToHost(actor, notes, tell, guard);
+    if (notes.machine !== undefined) listenToHost(actor, notes, tell, deltas, guard);
     return notes;
+  };
+
+  const hearReply = (actor: AnyActorRef, { session, key }: ActorNotes, type: string): void => {
+    if (endsReply(type)) deltas.end(session, key);
+    else if (type === 'xstate.init' && actor.id === 'model' && actor._parent !== undefined)
+      deltas.begin(session, actors.of(actor._parent).key);
   };
 
   const onMicrostep = (event: Microstep): void => {
@@ -97,6 +108,7 @@ export const createRecorder = (log: EventLog = createEventLog()): Recorder => {
       case '@xstate.event': {
         const notes = begin(asActor(event.actorRef));
         notes.heard = event.event;
+        hearReply(asActor(event.actorRef), notes, event.event.type);
         return;
       }
       case '@xstate.microstep':

@@ -1,23 +1,30 @@
-const words = [
-  'api[-_]?key',
-  'authorization',
-  'proxy[-_]?authorization',
-  '(?:access|auth|bearer|id|refresh|session)?[-_]?token',
-  'pass(?:word|wd|phrase)',
-  '(?:client[-_]?)?secret',
-  '(?:set[-_]?)?cookie',
-  'private[-_]?key',
-  'credentials?',
-  'x[-_]api[-_]key',
-];
-const secretKey = new RegExp(`^(?:${words.join('|')})$`, 'i');
+const secretWords = /^(?:\w*(?:token|apikey|passw(?:or)?ds?|passphrases?)|pwd|secrets?|cookies?|credentials?)$/;
+const secretPairs = /^(?:api|access|secret|private|signing|encryption) keys?$/;
+/** A place in a list is called a token as well, and so is a piece of text. */
+const plainTokens =
+  /^(?:continuation|cursor|end|eos|first|last|max|min|next|page|pad|previous|prev|resume|start|stop|sync) token$/;
 
-/** Keys whose values never leave the process. `totalTokens` and the like are none. */
-export const isSecretKey = (key: string): boolean => secretKey.test(key);
+/** `githubToken`, `DB_PASSWORD` and `x-api-key` as words. */
+const wordsOf = (key: string): string[] =>
+  key
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
 
-/** Well-known shapes: keys of providers, of GitHub and Slack, bearer headers, JSON web tokens. */
+/** Keys whose values never leave the process, however they are written and whatever stands before. `totalTokens` and `nextPageToken` are none. */
+export const isSecretKey = (key: string): boolean => {
+  if (key.length > 100) return false;
+  const words = wordsOf(key);
+  const last = words.at(-1) ?? '';
+  const pair = words.slice(-2).join(' ');
+  if (last === 'authorization') return words.length === 1 || pair === 'proxy authorization';
+  return secretPairs.test(pair) || (secretWords.test(last) && !plainTokens.test(pair));
+};
+
+/** Well-known shapes: keys of providers, of GitHub and Slack, bearer headers, JSON web tokens, passwords in addresses. */
 const secretText =
-  /\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bBearer\s+[\w.~+/-]{16,}=*|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
+  /\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bBearer\s+[\w.~+/-]{16,}=*|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?<=:\/\/[^\s:/?#@]{0,80}:)[^\s/?#@]+(?=@)/g;
 
 export const hidden = '••••••';
 

@@ -122,6 +122,12 @@ test.each([
   ],
   [{ note: 'use sk-proj-1234567890abcdefghij now' }, ['sk-proj']],
   [['Bearer abcdefghijklmnopqrstuvwxyz'], ['abcdefghij']],
+  [['cannot reach postgres://ann:hunter2@db.example/shop'], ['hunter2']],
+  [
+    { OPENAI_API_KEY: 'k-1', githubToken: 'k-2', db_password: 'k-3', 'X-Api-Key': 'k-4', awsSecretAccessKey: 'k-5' },
+    ['k-1', 'k-2', 'k-3', 'k-4', 'k-5'],
+  ],
+  [{ headers: [{ cookie: 'k-1' }], clientSecret: ['k-2'], accesstoken: { a: 'k-3' } }, ['k-1', 'k-2', 'k-3']],
 ])('secrets are hidden by their key and by their look', (value, secrets) => {
   const text = JSON.stringify(toPlain(value));
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
@@ -129,7 +135,15 @@ test.each([
 });
 
 test('what is no secret is whole', () => {
-  const value = { totalTokens: 12, tokens: 3, text: 'the secret of success', ask: 'sk-' };
+  const value = {
+    totalTokens: 12,
+    tokens: 3,
+    nextPageToken: 'p-2',
+    key: 'k',
+    text: 'the secret of success',
+    ask: 'sk-',
+    address: 'http://127.0.0.1:8080/a@b',
+  };
   expect(toPlain(value)).toEqual(value);
   expect(isWhole(toPlain(value))).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { createActor, createMachine, assign, setup, fromPromise } from 'xstate';
 import { expect, test } from 'vitest';
-import { createAgent } from '../../src/index.ts';
+import { type ChatModel, createAgent } from '../../src/index.ts';
 import { agentsOf, callsOfRound, tagsOf } from '../../src/inspector/actor-tree.ts';
 import { approvalsOf } from '../../src/inspector/approvals.ts';
 import { conversationOf } from '../../src/inspector/conversation.ts';
@@ -204,6 +204,43 @@ test('secrets in arguments and contexts do not leave the process', async () => {
   const text = eventsOf(recorder.log).map(encodeEvent).join('\n');
   expect(['hunter2', 'k-123', 'tok-999'].filter((secret) => text.includes(secret))).toEqual([]);
   expect(text).toContain('ann');
+});
+
+test('secrets do not leave the process piece by piece', async () => {
+  const recorder = createRecorder();
+  const input = {
+    apiKey: 'hunter2',
+    list: [{ token: { of: 'hunter3' }, text: 'a: "b", {c}' }],
+    password: 4711,
+    note: 'last',
+  };
+  const json = JSON.stringify(input);
+  const text = 'Use sk-proj-1234567890abcdefghij, or Bearer abcdefghijklmnopqrstuvwxyz';
+  const words = [...text];
+  const model: ChatModel = {
+    name: 'pieces',
+    generate: () => Promise.reject(new Error('asked whole')),
+    async *stream({ messages }) {
+      if (messages.length === 1) {
+        for (const piece of json) yield { type: 'tool-input-delta', index: 0, toolName: 'login', text: piece };
+        const content = [{ type: 'tool-call' as const, toolCallId: 'c', toolName: 'login', input }];
+        yield { type: 'finish', reply: { message: { role: 'assistant', content }, finishReason: 'tool-calls' } };
+        return;
+      }
+      for (const piece of words) yield { type: 'text-delta', text: piece };
+      yield { type: 'finish', reply: { message: { role: 'assistant', content: text }, finishReason: 'stop' } };
+    },
+  };
+  const progress = toolOf('login', (_, ctx) => ctx.progress({ token: 'hunter5', done: 1 }));
+  const agent = createAgent({ model, tools: [progress] });
+  for await (const _ of agent.stream('go', { inspect: recorder.inspect }));
+  const deltas = eventsOf(recorder.log).flatMap((event) => (event.type === 'delta' ? [event] : []));
+  const told = (kind: string): string => deltas.flatMap((delta) => (delta.kind === kind ? [delta.text] : [])).join('');
+  expect(told('tool-input')).toBe(
+    '{"apiKey":"••••••","list":[{"token":"••••••","text":"a: \\"b\\", {c}"}],"password":"••••••","note":"last"}',
+  );
+  expect(told('text')).toBe('Use ••••••, or ••••••');
+  expect(told('progress')).toBe('{"token":{"$hidden":"••••••"},"done":1}');
 });
 
 test('what breaks in the recorder is told as a failure and touches nothing', () => {

@@ -123,6 +123,26 @@ test('what a terminal would obey is shown, in names, arguments and errors', asyn
   expect(output.text()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
 });
 
+test('secrets stand in no terminal, in arguments, errors and questions', async () => {
+  const recorder = createRecorder();
+  const tools = [
+    toolOf('login', () => {
+      throw new Error('no Bearer abcdefghijklmnopqrstuvwxyz');
+    }),
+    toolOf('pay', () => 'ok', { needsApproval: true }),
+  ];
+  const input = { apiKey: 'hunter2', headers: { authorization: 'hunter2' } };
+  const model = scriptedModel([calls(call('login', input)), calls(call('pay', input)), 'ok']);
+  const agent = createAgent({ model, tools, detailedErrors: true });
+  const output = sink();
+  const stop = followInTerminal(recorder, { agents: [agent], output, input: sink() });
+  await agent.run('go', { inspect: recorder.inspect });
+  stop();
+  expect(output.text()).toContain('? pay {"apiKey":{"$hidden":"••••••"}');
+  expect(output.text()).toContain('login failed: no ••••••');
+  expect(output.text()).not.toMatch(/hunter2|abcdefghij/);
+});
+
 /** A trip that was recorded to a file, up to its end. */
 const recordTrip = async (path: string): Promise<void> => {
   const { agent, inspected } = tripAgent();

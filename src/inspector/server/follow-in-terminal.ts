@@ -5,8 +5,8 @@ import type { EventLog } from '../event-log.ts';
 import type { InspectedAgent } from '../inspected-agent.ts';
 import type { Recorder } from '../recorder.ts';
 import { type ViewState, reduceView } from '../view-state.ts';
-import { escapeControl, lineOfJson } from '../escape-control.ts';
 import { type Refusal, isRefusal } from './guard-request.ts';
+import { lineOf, lineOfJson } from './line-of.ts';
 import { type Done, createCommands } from './run-command.ts';
 import { type Paint, createPaint, linesOf, treeLines } from './terminal-lines.ts';
 
@@ -92,14 +92,14 @@ export const followInTerminal = (
   };
   const ask = async (approval: Approval): Promise<void> => {
     const { tool, input: args, reason } = approval;
-    const why = reason === undefined ? '' : ` (${escapeControl(reason)})`;
+    const why = reason === undefined ? '' : ` (${lineOf(reason)})`;
     output.write(
-      `${paint('yellow', '?')} ${paint('bold', escapeControl(tool))} ${lineOfJson(args, 2_000)} needs approval${why}\n`,
+      `${paint('yellow', '?')} ${paint('bold', lineOf(tool))} ${lineOfJson(args, 2_000)} needs approval${why}\n`,
     );
     if (input.isTTY !== true || agents.length === 0) return;
     drawn = 0;
     const answer = await askAt({ input, output, signal: leaving.signal }, approval, run);
-    if (answer !== undefined && isRefusal(answer)) output.write(`${paint('red', escapeControl(answer.message))}\n`);
+    if (answer !== undefined && isRefusal(answer)) output.write(`${paint('red', lineOf(answer.message))}\n`);
   };
 
   const stop = follow(recorder.log, print, paint, show);

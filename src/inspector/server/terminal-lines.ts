@@ -4,7 +4,7 @@ import type { ProtocolEvent } from '../protocol.ts';
 import { record } from '../read-plain.ts';
 import { type TimelineEntry, entryOf, pathOf } from '../timeline.ts';
 import { type SessionView, type ViewState, sessionOf } from '../view-state.ts';
-import { escapeControl, lineOfJson } from '../escape-control.ts';
+import { lineOf, lineOfJson } from './line-of.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -30,14 +30,14 @@ export const linesOf = (view: ViewState, event: ProtocolEvent, since: number, pa
   const session = sessionOf(view, entry.session);
   const actor = session?.actors[entry.actor];
   const call = actor === undefined ? undefined : callOf(actor);
-  const name = paint('bold', escapeControl(entry.name));
+  const name = paint('bold', lineOf(entry.name));
   switch (entry.kind) {
     case 'started':
       return [`${lead}  ├ ${name} ${lineOfJson(record(record(actor?.context)['call'])['input'])}`];
     case 'settled': {
       const isOk = call?.status === 'ok';
       const took = call?.endedAt === undefined ? '' : paint('dim', ` ${call.endedAt - call.startedAt} ms`);
-      const why = call?.error === undefined ? '' : `: ${escapeControl(call.error)}`;
+      const why = call?.error === undefined ? '' : `: ${lineOf(call.error)}`;
       return [
         `${lead}  └ ${paint(isOk ? 'green' : 'red', isOk ? '✔' : '✘')} ${name} ${call?.status ?? ''}${why}${took}`,
       ];
@@ -45,19 +45,19 @@ export const linesOf = (view: ViewState, event: ProtocolEvent, since: number, pa
     case 'step': {
       // What a call goes through stands between its start and its end.
       const mark = call === undefined ? '' : '│ ';
-      const guard = entry.guard === undefined ? '' : paint('dim', ` [${escapeControl(entry.guard)}]`);
+      const guard = entry.guard === undefined ? '' : paint('dim', ` [${lineOf(entry.guard)}]`);
       // Of a session in a store nobody knows what moved its calls.
       const isTold = entry.cause !== 'always' && entry.cause !== '';
-      const cause = !isTold ? '' : paint('dim', ` on ${escapeControl(entry.cause)}`);
-      const to = paint('cyan', escapeControl(entry.to));
-      return [`${lead}  ${mark}${name} ${escapeControl(entry.from)} → ${to}${cause}${guard}`];
+      const cause = !isTold ? '' : paint('dim', ` on ${lineOf(entry.cause)}`);
+      const to = paint('cyan', lineOf(entry.to));
+      return [`${lead}  ${mark}${name} ${lineOf(entry.from)} → ${to}${cause}${guard}`];
     }
     case 'error':
     case 'failure':
-      return [`${lead}  ${paint('red', '!')} ${name} ${escapeControl(entry.note)}`];
+      return [`${lead}  ${paint('red', '!')} ${name} ${lineOf(entry.note)}`];
     case 'decision':
     case 'said':
-      return [`${lead}  ${paint('yellow', '•')} ${name} ${escapeControl(entry.note)}`];
+      return [`${lead}  ${paint('yellow', '•')} ${name} ${lineOf(entry.note)}`];
     default:
       return entry.kind satisfies never;
   }
@@ -85,7 +85,7 @@ export const treeLines = (session: SessionView, paint: Paint): string[] => {
     const name =
       call === undefined ? (actor.key === session.root ? (session.agent ?? actor.src) : actor.id) : call.tool;
     const tries = call !== undefined && call.attempt > 1 ? ` (try ${call.attempt})` : '';
-    const line = `${lead}${paint(style, sign)} ${escapeControl(name)} ${paint('dim', escapeControl(state))}${tries}`;
+    const line = `${lead}${paint(style, sign)} ${lineOf(name)} ${paint('dim', lineOf(state))}${tries}`;
     return [line, ...children.flatMap((child) => walk(child, `${lead}  `))];
   };
   return walk(root, '');
