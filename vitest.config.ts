@@ -1,6 +1,5 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './test/support/compile-cache.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Each of these has a worker of its own: they start processes or browsers, fake the time, or listen to what the whole process does. */
@@ -38,8 +37,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { interval: 2, timeout: 30_000 } },
-    // For the processes that tests start: most of their work is to read the same sources.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'agentchart-compile-cache') },
+    env: { NODE_COMPILE_CACHE: compileCache },
     // One less than the cores is the default, which leaves one of two idle.
     maxWorkers: '100%',
   },

@@ -55,8 +55,7 @@ const cleared = [
 const cleanEnv = (): NodeJS.ProcessEnv => {
   const env = { ...process.env };
   for (const name of cleared) delete env[name];
-  // Most of what these programs do is to start.
-  return { ...env, NODE_COMPILE_CACHE: join(tmpdir(), 'agentchart-compile-cache') };
+  return env;
 };
 
 export const watch = (command: string, args: string[], { cwd, env = {} }: RunOptions): Running => {

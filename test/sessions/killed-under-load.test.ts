@@ -31,7 +31,7 @@ const work = (path: string, name: string, ids: readonly string[], isKilled: bool
     const script = new URL('./scripts/work-until-killed.ts', import.meta.url).pathname;
     const flags = ['--conditions=agentchart-source', '--disable-warning=ExperimentalWarning'];
     const child = spawn(process.execPath, [...flags, script, path, folder, name, JSON.stringify(ids)], {
-      env: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(folder, 'cache') },
+      env: { ...process.env, NODE_OPTIONS: '' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     if (isKilled) child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), Math.random() * longestWork));

@@ -8,8 +8,6 @@ import { worldFolder } from './scenarios.ts';
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentchart-killed-'));
-  // Starting the processes is most of the work.
-  process.env['NODE_COMPILE_CACHE'] = join(folder, 'cache');
 });
 afterAll(async () => {
   for (const each of [folder, worldFolder]) await rm(each, { recursive: true, force: true, maxRetries: 3 });

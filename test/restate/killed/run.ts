@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '../../../examples/distributed/free-ports.ts';
 import { startBalancer } from '../../../examples/distributed/start-balancer.ts';
 import { restateSessions } from '../../../src/restate/index.ts';
+import { compileCache } from '../../support/compile-cache.ts';
 import { startRestate } from '../../support/restate-server.ts';
 import { type Checked, checkSession } from './check.ts';
 import type { Noted } from './plan.ts';
@@ -43,7 +44,7 @@ const script = new URL('./worker.ts', import.meta.url).pathname;
 const startWorker = async (port: number, file: string): Promise<ChildProcess> => {
   const flags = ['--conditions=agentchart-source', '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...flags, script, `${port}`, file], {
-    env: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(tmpdir(), 'agentchart-compile-cache') },
+    env: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: compileCache },
     // What an engine that goes away costs is told on stderr, and is no news here.
     stdio: ['ignore', 'pipe', 'ignore'],
   });

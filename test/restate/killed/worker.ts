@@ -1,5 +1,6 @@
 // A worker that is killed: serves the agent of the kill test on the port that it is given, and writes down what it does, line by line.
 import { appendFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { createAgent, textOf, tool } from '../../../src/index.ts';
@@ -42,4 +43,5 @@ const model = forgetfulModel(({ messages }) => {
 });
 
 await restateWorker({ agents: createAgent({ name: 'killed', model, tools }) }).listen({ port: Number(port) });
+flushCompileCache();
 process.stdout.write('ready\n');

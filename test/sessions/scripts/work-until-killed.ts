@@ -1,5 +1,6 @@
 // Brings several sessions of one SQLite file to their end at the same time, and notes all that it does in a file for each.
 import { appendFileSync, writeFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { sqliteStore } from '../../../src/stores/sqlite-store.ts';
 import { createLife } from '../../../src/testing/crash-life.ts';
@@ -7,6 +8,7 @@ import { load } from '../../testing/scenarios.ts';
 
 const [path = '', folder = '', name = '', ids = '[]'] = process.argv.slice(2);
 const store = sqliteStore(path);
+flushCompileCache();
 process.stdout.write('works\n');
 await Promise.all(
   (JSON.parse(ids) as string[]).map(async (sessionId) => {
