@@ -24,11 +24,11 @@ const { bin, dependencies, peerDependencies, exports, imports } = JSON.parse(
 ) as PackageJson;
 
 rmSync(out, { recursive: true, force: true });
-const { status } = spawnSync(
-  process.execPath,
-  [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', out, '--emitDeclarationOnly'],
-  { stdio: 'inherit' },
-);
+// One checker: several do what they share twice, and write the members of a union in another order.
+const flags = ['--outDir', out, '--emitDeclarationOnly', '--checkers', '1'];
+const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), ...flags], {
+  stdio: 'inherit',
+});
 if (status !== 0) process.exit(status ?? 1);
 
 const builtFor = (part: unknown): string[] =>
