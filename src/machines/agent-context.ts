@@ -65,7 +65,10 @@ export interface Decision {
   input?: JsonValue;
   output?: JsonValue;
   reason?: string;
-  /** It holds for later calls (R28): of the tool, or of the tool with exactly the arguments that were decided on. */
+  /**
+   * It holds for later calls (R28): of the tool, or of the tool with exactly the arguments that were decided on. Of a call inside an agent
+   * it holds there alone.
+   */
   remembered?: 'tool' | 'input';
   /** SHA-256 of the edited arguments, where they hold for later calls: `inputHash` is of those that they took the place of. */
   editHash?: string;
@@ -218,9 +221,9 @@ const saidWith = (event: DecisionEvent, isInside: boolean): Partial<Decision> =>
   }
 };
 
-/** What is to hold for later calls (R28). An agent inside a call remembers for itself. */
-const rememberedOf = (event: DecisionEvent, isInside: boolean): Partial<Decision> => {
-  if (event.type === 'call.result' || event.remember === undefined || isInside) return {};
+/** What is to hold for later calls (R28). */
+const rememberedOf = (event: DecisionEvent): Partial<Decision> => {
+  if (event.type === 'call.result' || event.remember === undefined) return {};
   const { remember: remembered } = event;
   if (event.type === 'approval.rejected' || event.input === undefined || remembered === 'tool') return { remembered };
   return { remembered, editHash: inputHash(event.input) };
@@ -239,7 +242,7 @@ export const logDecision = (context: AgentContext, event: DecisionEvent, at: num
     inputHash: call.inputHash,
     ...(event.by === undefined ? {} : { by: event.by }),
     ...saidWith(event, isInside),
-    ...rememberedOf(event, isInside),
+    ...rememberedOf(event),
   };
   return { decisions: [...context.decisions, entry] };
 };

@@ -1,7 +1,7 @@
 import { inputHash } from '../tools/input-hash.ts';
 import type { AgentContext, Decision } from './agent-context.ts';
 
-type Known = Pick<AgentContext, 'decisions' | 'round'>;
+type Known = Pick<AgentContext, 'decisions' | 'round' | 'callPrefix'>;
 
 type Verdict = 'approve' | 'reject';
 
@@ -13,10 +13,15 @@ const isUnchecked = (decision: Decision, { decisions, round }: Known): boolean =
   round?.calls.find(({ callId }) => callId === decision.callId)?.phase === 'validating' &&
   decisions.findLast(({ callId }) => callId === decision.callId) === decision;
 
+/** An agent inside a call remembers for itself. */
+const isInside = ({ callId }: Decision, { callPrefix }: Known): boolean =>
+  callId.slice(callPrefix.length).includes('-');
+
 /** The decisions that hold for later calls of a tool (R28), oldest first. */
 const ofTool = (context: Known, tool: string): Decision[] =>
   context.decisions.filter(
-    (each) => each.remembered !== undefined && each.tool === tool && !isUnchecked(each, context),
+    (each) =>
+      each.remembered !== undefined && each.tool === tool && !isInside(each, context) && !isUnchecked(each, context),
   );
 
 /** Whether the session remembers anything for calls of the tool. */

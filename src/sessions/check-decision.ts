@@ -14,23 +14,17 @@ const waiting = (pending: readonly PendingCall[]): string =>
     ? 'no call waits'
     : `calls that wait: ${pending.map(({ callId, tool }) => `${callId} (${tool})`).join(', ')}`;
 
-/**
- * What is to be remembered, and was not. Of a call inside an agent that is not known: what it remembers stands in its own log. A decision that
- * comes again without `remember` takes nothing back.
- */
-const asksForMore = (taken: Decision, event: DecisionEvent, { callPrefix }: AgentContext): boolean =>
-  event.type !== 'call.result' &&
-  event.remember !== undefined &&
-  event.remember !== taken.remembered &&
-  !event.callId.slice(callPrefix.length).includes('-');
+/** What is to be remembered, and was not. A decision that comes again without `remember` takes nothing back. */
+const asksForMore = (taken: Decision, event: DecisionEvent): boolean =>
+  event.type !== 'call.result' && event.remember !== undefined && event.remember !== taken.remembered;
 
 /** The same decision: the same verdict, edit and answer, and no more to remember. A reason may be worded anew. */
-const isSame = (taken: Decision, event: DecisionEvent, context: AgentContext): boolean => {
+const isSame = (taken: Decision, event: DecisionEvent): boolean => {
   const given =
     event.type === 'approval.granted' ? event.input : event.type === 'call.result' ? event.output : undefined;
   return (
     taken.decision === decisionOf(event) &&
-    !asksForMore(taken, event, context) &&
+    !asksForMore(taken, event) &&
     taken.digest === (given === undefined ? undefined : digest(canonicalJson(given)))
   );
 };
@@ -90,7 +84,7 @@ export const checkDecision = (context: AgentContext, event: DecisionEvent): bool
   if (call !== undefined) {
     if (event.type !== 'call.result' && call.needs === 'result') {
       const taken = context.decisions.findLast(({ callId }) => callId === event.callId);
-      if (taken !== undefined && isSame(taken, event, context)) return false;
+      if (taken !== undefined && isSame(taken, event)) return false;
       throw new AgentError(
         'decision-conflict',
         `call ${event.callId} (${call.tool}) waits for a result, not for an approval; use respond()`,
@@ -106,7 +100,7 @@ export const checkDecision = (context: AgentContext, event: DecisionEvent): bool
   }
   const taken = context.decisions.findLast(({ callId }) => callId === event.callId);
   if (taken !== undefined) {
-    if (isSame(taken, event, context)) return false;
+    if (isSame(taken, event)) return false;
     throw new AgentError(
       'decision-conflict',
       `call ${event.callId} (${taken.tool}) was ${taken.decision} already; the first decision holds`,

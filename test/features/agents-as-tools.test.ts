@@ -371,6 +371,24 @@ describe('R32: what an inner agent waits for', () => {
     expectWhole(session.messages);
   });
 
+  test.each([
+    ['approve', undefined, 'tool'],
+    ['approve', 'input', 'tool'],
+    ['reject', undefined, 'input'],
+  ] as const)('R29: %s inside again, to remember more than %s, is a contradiction', async (decide, first, more) => {
+    const { agent } = family();
+    const { sessionId } = await agent.run('go');
+    const session = await agent.open(sessionId);
+    const given = first === undefined ? {} : { remember: first };
+    await session[decide](atBottom, given);
+    const after = reopened(agent, session);
+    expect(await rejection(after[decide](atBottom, { remember: more }))).toMatchObject({ code: 'decision-conflict' });
+    await after[decide](atBottom, given);
+    await after[decide](atBottom);
+    const { decisions } = after.actor.getSnapshot().context;
+    expect(decisions.map(({ remembered }) => remembered)).toEqual([first]);
+  });
+
   test('an approval inside that is not decided in time is a rejection', async () => {
     const clock = manualClock();
     const { agent } = family({ clock, approvals: { expireAfter: 5000 } });
