@@ -337,7 +337,7 @@ describe('a turn that goes on', () => {
 
   it('was begun without telemetry: there is nothing to link to, and its calls are inside all the same', async () => {
     const held = heldTool('look', { annotations: { readOnly: true } });
-    const plain = createAgent({ model: scriptedModel([calls(call('look'))]), tools: [held.tool] });
+    const plain = createAgent({ name: 'clerk', model: scriptedModel([calls(call('look'))]), tools: [held.tool] });
     const before = await plain.open();
     await before.send('look');
     await held.whenBegun(1);
