@@ -51,6 +51,7 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
   const until = async (wait: Wait, signal?: AbortSignal): Promise<Found> => {
     for (;;) {
       const found = await call<Found | null>('wait', wait, signal);
+      if (found?.error !== undefined) throw thrown(found.error);
       if (found !== null) return found;
     }
   };

@@ -13,6 +13,8 @@ export interface Head extends View {
   waiters: Waiter[];
   /** How many times a turn has come to its end. */
   ends?: number;
+  /** An outcome waits for a version of the agent that can take the session up. */
+  isStuck?: boolean;
 }
 
 /** Somebody who is told when the session rests, or has changed. */

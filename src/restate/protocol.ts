@@ -62,6 +62,8 @@ export interface Found {
   view: View | null;
   result?: TurnResult;
   fate?: Fate;
+  /** It does not come: no version of the agent is served that can take the session up. */
+  error?: ErrorData;
 }
 
 /** The part of a session that somebody already has: the number of its last commit, and how many messages. */

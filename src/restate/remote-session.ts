@@ -33,7 +33,10 @@ export interface RemoteSession {
   cancel(callId: string, options?: CommandOptions): Promise<void>;
   stop(reason?: string, options?: CommandOptions): Promise<void>;
   retry(options?: CommandOptions): Promise<void>;
-  /** The result when the turn rests or waits for somebody; rejects where it failed. */
+  /**
+   * The result when the turn rests or waits for somebody. Rejects where it failed, and with `incompatible-document` where the session stands still
+   * because no version of its agent is served that can take it up; it goes on once one is, and `settled()` can be asked again then.
+   */
   settled(): Promise<RunResult>;
   /**
    * Until the loop is left, which stops nothing. Workers that are not in `live`, or cannot be reached, tell nothing: what they did is told as the turn so

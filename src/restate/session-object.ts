@@ -1,5 +1,5 @@
 import { type ObjectContext, type ObjectSharedContext, TimeoutError, handlers, object } from '@restatedev/restate-sdk';
-import { AgentError, errorData } from '../errors.ts';
+import { AgentError, type ErrorData, errorData } from '../errors.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import { checkSince, checkWait } from './check-asked.ts';
@@ -90,6 +90,9 @@ export const sessionObject = (names: Names, served: Served) => {
       // Not kept here: who holds a session keeps its commands away. Nor does `running` know of it: a stop would take it for the work, and end it.
       const { tries = 0 } = settled;
       void calls.settle(ctx, ctx.key, { ...settled, tries: tries + 1 }, untilAgain(tries));
+      // Whoever waits asks again, and is told.
+      for (const { awakeable } of head.waiters) ctx.resolveAwakeable(awakeable);
+      ctx.set(keys.head, { ...head, waiters: [], isStuck: true });
       return;
     }
     if (isEarly === true) {
@@ -128,6 +131,28 @@ export const sessionObject = (names: Names, served: Served) => {
     }
   };
 
+  /** Why the version that is here cannot take the session up. Recorded: when this goes on elsewhere, another version may be there. */
+  const whyStuck = async (ctx: ObjectSharedContext, head: Head): Promise<ErrorData | undefined> => {
+    const reading = readingOf(head, nothingYet, await readChunks(ctx, head, nothingYet));
+    if (reading === undefined) return undefined;
+    const { sessionId } = head.summary;
+    const why = await ctx.run('stuck', () => {
+      const taken = takenUp(() => {
+        createLiveSession({
+          parts: served.parts,
+          known: advanced(undefined, reading),
+          sessionId,
+          hasReaders: () => false,
+        });
+        return {};
+      });
+      return 'error' in taken ? taken.error : null;
+    });
+    if (why === null) return undefined;
+    const message = `session ${JSON.stringify(sessionId)} stands still until a version of agent "${served.parts.agent}" is served that can take it up: ${why.message}`;
+    return { ...why, message };
+  };
+
   /** Null where it took too long: who still wants to know asks again. */
   const wait = async (ctx: ObjectSharedContext, asked: unknown): Promise<Found | null> => {
     const what = checkWait(asked);
@@ -135,6 +160,8 @@ export const sessionObject = (names: Names, served: Served) => {
     const head = await headOf(ctx);
     const found = await look(ctx, head, what);
     if (found !== undefined) return found;
+    const error = head?.isStuck === true ? await whyStuck(ctx, head) : undefined;
+    if (error !== undefined) return { view: null, error };
     const revision = head?.summary.revision ?? 0;
     const { id, promise } = ctx.awakeable<void>();
     const expires = (await ctx.date.now()) + remembered;

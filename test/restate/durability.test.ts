@@ -199,7 +199,15 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
 
     await using next = await serveAgent(server, { name, model: scriptedModel([]) });
     expect(await codeOf(session.stop())).toBe('incompatible-document');
+    const waiting = session.settled();
     held.end(0);
+    await expect(waiting).rejects.toMatchObject({
+      code: 'incompatible-document',
+      message: expect.stringContaining(
+        `session "${session.id}" stands still until a version of agent "${name}" is served`,
+      ),
+    });
+    expect(await codeOf(session.settled())).toBe('incompatible-document');
     const query = `SELECT status FROM sys_invocation WHERE target_service_name = '${name}.sessions' AND target_handler_name = 'settle' AND status = 'scheduled'`;
     const isKept = async (): Promise<boolean> => {
       const answer = await fetch(`${server.admin}/query`, {
