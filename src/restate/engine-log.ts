@@ -1,4 +1,6 @@
-import { CancelledError, TerminalError } from '@restatedev/restate-sdk';
+import { CancelledError, type LoggerTransport, TerminalError } from '@restatedev/restate-sdk';
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error'];
 
 /** Said at every start where there are no identity keys: that is for the documentation. */
 const ofKeys = 'Accepting requests without validating';
@@ -7,10 +9,16 @@ const ofKeys = 'Accepting requests without validating';
 const isAnswer = (said: unknown): boolean =>
   said instanceof CancelledError || (said instanceof TerminalError && said.code === 400);
 
-/** Warnings and errors of the SDK. */
-export const logEngine = ({ level }: { level: string }, message: unknown, ...more: unknown[]): void => {
-  if (level !== 'warn' && level !== 'error') return;
-  if (more.some(isAnswer)) return;
-  const text = [message, ...more].map(String).join(' ');
-  if (!text.startsWith(ofKeys)) process.stderr.write(`${text}\n`);
-};
+/**
+ * Writes what the SDK has to say: warnings and errors, not what is in order, nor what a worker that is closed has cut off. Where the
+ * environment has RESTATE_LOGGING: all from that level on.
+ */
+export const createEngineLog =
+  (isClosed: () => boolean): LoggerTransport =>
+  ({ level, replaying }, message: unknown, ...more: unknown[]) => {
+    const asked = process.env['RESTATE_LOGGING']?.toLowerCase() ?? '';
+    if (replaying || levels.indexOf(level) < levels.indexOf(asked === '' ? 'warn' : asked)) return;
+    const text = [message, ...more].map(String).join(' ');
+    if (asked === '' && (isClosed() || more.some(isAnswer) || text.startsWith(ofKeys))) return;
+    process.stderr.write(`${text}\n`);
+  };

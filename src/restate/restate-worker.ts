@@ -6,7 +6,7 @@ import type { Agent } from '../sessions/agent.ts';
 import { partsOf } from '../sessions/agent-parts.ts';
 import { createAudiences } from './audiences.ts';
 import { effectService } from './effect-service.ts';
-import { logEngine } from './engine-log.ts';
+import { createEngineLog } from './engine-log.ts';
 import { createKnownSessions } from './known-sessions.ts';
 import { type LiveServer, serveLive } from './live-server.ts';
 import { namesOf } from './names.ts';
@@ -62,9 +62,10 @@ export const restateWorker = ({ agents, key, recorder, identityKeys = [] }: Rest
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
   const all = given.map((agent) => serve(agent, key, recorder));
   const audiences = new Map(all.map(({ served }) => [served.parts.agent, served.audiences]));
+  let isClosed = false;
   const handler = createEndpointHandler({
     services: all.flatMap(({ services }) => services),
-    logger: logEngine,
+    logger: createEngineLog(() => isClosed),
     ...(identityKeys.length === 0 ? {} : { identityKeys: [...identityKeys] }),
   });
   const servers = new Set<Http2Server>();
@@ -90,6 +91,7 @@ export const restateWorker = ({ agents, key, recorder, identityKeys = [] }: Rest
     return teller.url;
   };
   const close = async (): Promise<void> => {
+    isClosed = true;
     await Promise.all([...tellers].map((teller) => teller.close()));
     tellers.clear();
     const ends = [...servers].map((server) => new Promise((resolve) => server.close(resolve)));
