@@ -4,7 +4,8 @@ import type { ModelMiddleware } from '../models/model-middleware.ts';
 import { inputMessages, jsonText, outputMessages, systemInstructions } from './content.ts';
 import type { SpanSetup } from './instruments.ts';
 import { type Operation, beginOperation, iterateWithin } from './operation.ts';
-import { contextOfTurn, spendInTurn } from './turn-contexts.ts';
+import { placeInTurn, settleCalls, spendInTurn } from './turn-contexts.ts';
+import { beginTurn } from './turn-spans.ts';
 import { usageAttributes } from './usage-attributes.ts';
 
 const reasons: Record<FinishReason, string> = {
@@ -46,7 +47,8 @@ const endOnStop = (operation: Operation, { signal }: ModelCallOptions): (() => v
 };
 
 /** `chat` around every request to a model, whole or streamed, with its tokens and its duration. */
-export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMiddleware => {
+export const chatSpans = (setup: SpanSetup): ModelMiddleware => {
+  const { agent, telemetry, instruments } = setup;
   const { recordContent = false, provider = 'unknown' } = telemetry;
   return (next) => {
     const about = {
@@ -54,8 +56,9 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
       'gen_ai.provider.name': next.provider ?? provider,
       'gen_ai.request.model': next.name,
     };
-    const begin = (request: ModelRequest, { sessionId, metadata }: ModelCallOptions): Operation =>
-      beginOperation(instruments, {
+    const begin = (request: ModelRequest, { sessionId, metadata }: ModelCallOptions): Operation => {
+      settleCalls({ agent, sessionId, metadata });
+      return beginOperation(instruments, {
         name: `chat ${next.name}`,
         kind: SpanKind.CLIENT,
         attributes: {
@@ -67,8 +70,9 @@ export const chatSpans = ({ agent, telemetry, instruments }: SpanSetup): ModelMi
         },
         metric: 'gen_ai.client.operation.duration',
         metricAttributes: [...Object.keys(about), 'gen_ai.response.model'],
-        parent: contextOfTurn({ agent, sessionId, metadata }),
+        ...placeInTurn({ agent, sessionId, metadata }, (parent) => beginTurn(setup, { sessionId, parent })),
       });
+    };
     const succeed = (
       operation: Operation,
       { message, finishReason, usage, model }: ModelReply,

@@ -20,14 +20,17 @@ export interface OperationOptions {
   metricAttributes: readonly string[];
   parent: Context;
   links?: Link[];
+  /** Hears of the end, once, and of what it failed with. */
+  onEnd?: (error?: unknown) => void;
 }
 
 /** A span and its duration. It ends once, however often it is told. */
 export interface Operation {
   /** In which the work runs, so that spans of its own become children. */
   readonly context: Context;
-  succeed(attributes?: Attributes): void;
-  fail(error: unknown, attributes?: Attributes): void;
+  /** `at`: when it ended, where that was not just now; by `performance.now()`. */
+  succeed(attributes?: Attributes, at?: number): void;
+  fail(error: unknown, attributes?: Attributes, at?: number): void;
 }
 
 /** A class of errors, of which there are few: a status, a code, or a name. */
@@ -40,32 +43,34 @@ const typeOf = (error: unknown): string => {
 
 export const beginOperation = (
   { tracer, duration }: Instruments,
-  { name, kind, attributes, metric, metricAttributes, parent, links = [] }: OperationOptions,
+  { name, kind, attributes, metric, metricAttributes, parent, links = [], onEnd }: OperationOptions,
 ): Operation => {
   const begun = performance.now();
   const span = tracer().startSpan(name, { kind, attributes, links }, parent);
   let isOver = false;
-  const end = (more: Attributes): void => {
+  const end = (more: Attributes, at?: number): void => {
     span.setAttributes(more);
-    span.end();
+    span.end(at);
     const all = { ...attributes, ...more };
     const measured = Object.fromEntries(
       [...metricAttributes, 'error.type'].flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]]])),
     );
-    duration(metric, (performance.now() - begun) / 1000, measured);
+    duration(metric, ((at ?? performance.now()) - begun) / 1000, measured);
   };
   return {
     context: trace.setSpan(parent, span),
-    succeed: (more = {}) => {
+    succeed: (more = {}, at) => {
       if (isOver) return;
       isOver = true;
-      end(more);
+      end(more, at);
+      onEnd?.();
     },
-    fail: (error, more = {}) => {
+    fail: (error, more = {}, at) => {
       if (isOver) return;
       isOver = true;
       span.setStatus({ code: SpanStatusCode.ERROR, message: errorData(error).message });
-      end({ ...more, 'error.type': typeOf(error) });
+      end({ ...more, 'error.type': typeOf(error) }, at);
+      onEnd?.(error);
     },
   };
 };

@@ -4,16 +4,18 @@ import type { ToolMiddleware } from '../tools/tool-middleware.ts';
 import { jsonText } from './content.ts';
 import type { SpanSetup } from './instruments.ts';
 import { beginOperation, iterateWithin } from './operation.ts';
-import { contextOfTurn } from './turn-contexts.ts';
+import { placeInTurn } from './turn-contexts.ts';
+import { beginTurn } from './turn-spans.ts';
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** `execute_tool` around every run of a tool, also of its retries. A tool that gives values one by one runs until the last one. */
 export const toolSpans =
-  ({ agent, telemetry, instruments }: SpanSetup): ToolMiddleware =>
+  (setup: SpanSetup): ToolMiddleware =>
   (next) =>
   async (run) => {
+    const { agent, telemetry, instruments } = setup;
     const { tool, input, ctx } = run;
     const { recordContent = false } = telemetry;
     const { sessionId, metadata, callId, signal } = ctx;
@@ -32,7 +34,7 @@ export const toolSpans =
       },
       metric: 'gen_ai.execute_tool.duration',
       metricAttributes: ['gen_ai.operation.name', 'gen_ai.tool.name', 'gen_ai.tool.type', 'gen_ai.agent.name'],
-      parent: contextOfTurn({ agent, sessionId, metadata }),
+      ...placeInTurn({ agent, sessionId, metadata }, (parent) => beginTurn(setup, { sessionId, parent })),
     });
     // Nobody waits any longer for a tool that was stopped or timed out, and it may never end.
     const stop = (): void => operation.fail(signal.reason);

@@ -23,6 +23,8 @@ export interface TelemetryOptions {
  *
  * A turn that goes on after a wait, here or in another process, is a span of its own that links to the first one; for that the first one's
  * `traceparent` is kept with the turn.
+ *
+ * An agent that is a tool has no middleware around its turn: its span begins with its first request and ends with the last thing that it did.
  */
 export const withTelemetry = <Options extends AgentOptions>(
   options: Options,
