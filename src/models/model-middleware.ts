@@ -19,6 +19,17 @@ const about = ({ name, provider, canOutput, needsTools }: ChatModel) => ({
   ...(needsTools === undefined ? {} : { needsTools }),
 });
 
+/** As an object of its own fields, so that `{ ...next, generate }` has the rest of it, also where it is an instance of a class. */
+const plain = (model: ChatModel): ChatModel => {
+  const { stream } = model;
+  return {
+    ...model,
+    ...about(model),
+    generate: (request, options) => model.generate(request, options),
+    ...(stream === undefined ? {} : { stream: (request, options) => stream.call(model, request, options) }),
+  };
+};
+
 /** The session's messages and the agent's settings themselves are not for middleware: what it changes in place would be stored (R48). */
 const copyOf = (request: ModelRequest): ModelRequest => ({
   ...request,
@@ -26,17 +37,15 @@ const copyOf = (request: ModelRequest): ModelRequest => ({
   ...(request.settings === undefined ? {} : { settings: copyJson(request.settings) }),
 });
 
-const withOwnRequest = (model: ChatModel): ChatModel => {
-  const { stream } = model;
-  return {
-    ...about(model),
-    generate: (request, options) => model.generate(copyOf(request), options),
-    ...(stream === undefined ? {} : { stream: (request, options) => stream.call(model, copyOf(request), options) }),
-  };
-};
+const withOwnRequest = ({ generate, stream, ...model }: ChatModel): ChatModel => ({
+  ...model,
+  generate: (request, options) => generate(copyOf(request), options),
+  ...(stream === undefined ? {} : { stream: (request, options) => stream(copyOf(request), options) }),
+});
 
 /** In list order, the first one outermost. Throws `invalid-option` where one gives no model, with its place in the list. */
 export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware[]): ChatModel => {
+  if (middleware.length === 0) return model;
   const wrapped = middleware.reduceRight((next, wrap, index) => {
     const made: unknown = wrap(next);
     if (!isModel(made)) {
@@ -45,8 +54,8 @@ export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware
         `createAgent: modelMiddleware[${index}] gave no model; return { ...next, generate } or { ...next, generate, stream }`,
       );
     }
-    if (made.stream === undefined || made.stream !== next.stream || made.generate === next.generate) return made;
-    return { ...about(made), generate: (request, options) => made.generate(request, options) };
-  }, model);
-  return wrapped === model ? model : withOwnRequest(wrapped);
+    const isWhole = made.stream === next.stream && made.generate !== next.generate;
+    return isWhole ? { ...about(made), generate: (request, options) => made.generate(request, options) } : plain(made);
+  }, plain(model));
+  return withOwnRequest(wrapped);
 };

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
+  type ChatModel,
   type ModelMiddleware,
+  type ModelReply,
   type ModelRequest,
   type ToolMiddleware,
   AgentError,
@@ -205,6 +207,39 @@ it.each(['whole', 'streamed'] as const)(
     expect(settings).toEqual({ providerOptions: {} });
   },
 );
+
+it('R46: a model that is an instance of a class keeps its name, its traits and its methods in { ...next }', async () => {
+  const reply = (content: string): ModelReply => ({ message: { role: 'assistant', content }, finishReason: 'stop' });
+  class Model implements ChatModel {
+    readonly #answer = 'one';
+    get name() {
+      return 'classy';
+    }
+    get provider() {
+      return 'house';
+    }
+    generate() {
+      return Promise.resolve(reply(this.#answer));
+    }
+    async *stream() {
+      yield { type: 'text-delta' as const, text: 'o' };
+      yield { type: 'finish' as const, reply: reply(this.#answer) };
+    }
+  }
+  const seen: unknown[] = [];
+  const look: ModelMiddleware = (next) => {
+    seen.push(next.name, next.provider);
+    return { ...next, stream: (request, options) => next.stream?.(request, options) ?? (async function* () {})() };
+  };
+  const agent = createAgent({ model: new Model(), modelMiddleware: [look, (next) => ({ ...next })] });
+  const stream = agent.stream('hello');
+  let shown = '';
+  for await (const event of stream) if (event.type === 'text-delta') shown += event.text;
+  const { text, modelCalls } = await stream.result;
+  expect([text, shown, modelCalls[0]?.model]).toEqual(['one', 'o', 'classy']);
+  expect((await agent.run('hello')).text).toBe('one');
+  expect(seen).toEqual(['classy', 'house']);
+});
 
 it('R46/LC42: a middleware that gives no model is refused with its place in the list', () => {
   const model = scriptedModel([]);
