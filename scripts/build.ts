@@ -72,16 +72,19 @@ const chunkOf = (file: string, context: ChunkingContext): string | null => {
   return places.get(file) ?? otherwise;
 };
 
-const licenceOf = (name: string): string => {
+const licenceOf = (name: string): [text: string, name: string] => {
   const folder = join(root, 'node_modules', name);
   const file = readdirSync(folder).find((each) => /^licen[cs]e(\.md)?$/i.test(each));
   if (file === undefined) throw new Error(`${name} has no licence in its package`);
-  return `Contains ${name}.\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
+  return [readFileSync(join(folder, file), 'utf8').trim(), name];
 };
 
 const licencesFor = (modules: readonly string[]): string => {
   const names = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
-  return names.length === 0 ? '' : `/*! ${[...new Set(names)].map(licenceOf).join('\n\n')}\n*/`;
+  // Packages of one author have one text.
+  const texts = Map.groupBy([...new Set(names)].map(licenceOf), ([text]) => text);
+  const told = [...texts].map(([text, of]) => `Contains ${of.map(([, name]) => name).join(', ')}.\n\n${text}`);
+  return told.length === 0 ? '' : `/*! ${told.join('\n\n')}\n*/`;
 };
 
 const installed = Object.keys({ ...dependencies, ...peerDependencies });

@@ -1,11 +1,11 @@
 import type { AnyActorRef } from 'xstate';
 import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
-import { type CallResult, type CallSpec, rejection, unrunnable } from '../tools/call.ts';
+import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
-import { invalidInputOutput, unknownToolOutput } from '../tools/tool-output.ts';
+import { invalidInputOutput, unknownToolOutput, unrunnable } from '../tools/unrunnable.ts';
 import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
 import { hostOf } from './host.ts';
 

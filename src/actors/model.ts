@@ -7,7 +7,8 @@ import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
 import { holdBack } from './hold-back.ts';
-import { type Host, hostOf, metadataOf, ownHostOf } from './host.ts';
+import { type Host, hostOf, ownHostOf } from './host.ts';
+import { metadataOf } from './metadata-of.ts';
 import type { RequestNotes } from './request-notes.ts';
 import { createSilenceTimer } from './silence-timer.ts';
 

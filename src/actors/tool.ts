@@ -2,26 +2,21 @@ import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
-import {
-  type CallResult,
-  type CallSpec,
-  type ToolChange,
-  leftBehind,
-  ownTool,
-  textResult,
-  unrunnable,
-} from '../tools/call.ts';
+import { type CallResult, type CallSpec, type ToolChange, leftBehind, ownTool, textResult } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import { isAsyncIterable, lastOf } from '../tools/last-value.ts';
 import type { RunTool } from '../tools/tool-middleware.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { toPlainJson } from '../tools/plain-json.ts';
-import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from '../tools/tool-output.ts';
+import { failureOutput } from '../tools/failure-output.ts';
+import { toToolOutput } from '../tools/tool-output.ts';
+import { invalidInputOutput, unknownToolOutput, unrunnable } from '../tools/unrunnable.ts';
 import type { Clock } from './alarm.ts';
 import type { Question } from './check.ts';
 import { type EffectLogic, type EffectScope, type RunnableEffect, fromEffect } from './effect.ts';
-import { hostOf, metadataOf } from './host.ts';
+import { hostOf } from './host.ts';
+import { metadataOf } from './metadata-of.ts';
 
 export interface ToolInput {
   call: CallSpec;

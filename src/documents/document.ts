@@ -12,7 +12,7 @@ import { type Seen, messagesOf, writeAgent } from './write-agent.ts';
 
 /** Grows when what is stored changes in a way that old sessions need a migration for. */
 export const machineVersion = 3;
-const format = 'agentchart/session';
+export const format = 'agentchart/session';
 
 /** A whole session as one JSON value: it can be stored, sent and restored by another process. */
 export interface SessionDocument {
@@ -107,18 +107,6 @@ export const readDocument = (given: unknown): SessionDocument => {
     messages: messages as Message[],
     state: state as unknown as StoredAgent,
   };
-};
-
-/** A document from what a store has. */
-export const documentFrom = (
-  about: About & { sessionId: string },
-  { machineVersion: version, agent: state }: { machineVersion: number; agent: StoredAgent },
-  messages: Message[],
-): SessionDocument => {
-  const { revision, ...known } = about;
-  const at = revision === undefined ? {} : { revision };
-  const document = { format, machineVersion: version, ...known, ...at, messages, state } as const;
-  return version === machineVersion ? document : readDocument(document);
 };
 
 /**

@@ -1,7 +1,7 @@
 import { AgentError } from '../errors.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
-import { checkCancel, checkRetry } from '../sessions/check-command.ts';
+import { checkCancel, checkRetry } from '../sessions/check-asked.ts';
 import { checkCallId, checkStopReason } from '../sessions/check-options.ts';
 import type { SessionCore } from '../sessions/session-core.ts';
 import type { Told } from './protocol.ts';

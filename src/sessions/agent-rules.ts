@@ -4,7 +4,8 @@ import { errorData } from '../errors.ts';
 import { isProvided } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { outputToolName } from '../tools/output-tool.ts';
-import { failureOutput, toToolOutput } from '../tools/tool-output.ts';
+import { failureOutput } from '../tools/failure-output.ts';
+import { toToolOutput } from '../tools/tool-output.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { newId } from './new-id.ts';
 

@@ -1,11 +1,9 @@
 import { AgentError } from '../errors.ts';
-import type { TurnOptions } from '../machines/turn.ts';
 import { isJson, isPlainObject } from '../messages/json.ts';
 import type { ModelSettings, ToolChoice } from '../models/chat-model.ts';
 import type { Limits } from '../machines/turn.ts';
 import { isSessionId } from '../stores/session-id.ts';
 import type { OpenOptions, RunOptions, StoredOpenOptions, StreamOptions } from './agent.ts';
-import type { TurnRun } from './agent-middleware.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { EventsOptions } from './session.ts';
 import {
@@ -179,7 +177,7 @@ const openOptions = {
   inspect: inspector,
 } satisfies Record<keyof OpenOptions, Bound>;
 
-const runOptions = {
+export const runOptions = {
   ...openOptions,
   session: either(sessionId, isObject),
   signal: {
@@ -198,16 +196,6 @@ export const checkRunOptions = (given: RunOptions, tools: AgentOptions['tools'])
   checkGiven(given, runOptions, 'run');
   checkToolChoice(given.toolChoice, namesOf(tools), 'run');
 };
-
-const { session: _session, inspect: _inspect, ...ofTurn } = runOptions;
-
-/** For what a middleware gives to the turn that it calls next. */
-export const checkTurn = ({ limits, toolChoice, settings, metadata, model, signal }: TurnRun): void =>
-  checkGiven({ limits, toolChoice, settings, metadata, model, signal }, ofTurn, 'agentMiddleware: next');
-
-/** For what others set for the turn of a message that they leave in a store. */
-export const checkTurnOptions = (given: TurnOptions): void =>
-  checkGiven(given, { limits, toolChoice, settings, metadata }, 'user.message: options');
 
 /** `stream` takes what `run` takes, and one more. */
 export const checkStreamOptions = (given: StreamOptions, tools: AgentOptions['tools']): void => {

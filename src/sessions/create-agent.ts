@@ -22,10 +22,7 @@ import {
 import { createSession } from './create-session.ts';
 import type { SessionSource } from './own-session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
-import type { SessionKeeper } from '../stores/store.ts';
-import { storeAt } from '../stores/store-at.ts';
-import { toldStore } from '../stores/told-store.ts';
-import { keepLate } from './keep-late.ts';
+import { lateKeeper } from './late-keeper.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { loadWorkings, workings } from './load-workings.ts';
 import { newId } from './new-id.ts';
@@ -45,12 +42,7 @@ const givenOf = ({ session: _session, inspect: _inspect, onLeave: _onLeave, ...g
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
   checkOptions(options);
   const { name = 'agent', formerNames = [], clock = systemClock } = options;
-  const store: SessionKeeper =
-    typeof options.store === 'string'
-      ? storeAt(options.store)
-      : options.store === undefined
-        ? keepLate()
-        : toldStore(options.store);
+  const store = lateKeeper(options.store);
   const { machine, parseOutput, forgetTools, told } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);

@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
-import { hostOf, metadataOf } from '../actors/host.ts';
+import { hostOf } from '../actors/host.ts';
+import { metadataOf } from '../actors/metadata-of.ts';
 import type { PreparedRequest } from '../actors/model.ts';
 import type { RequestNotes } from '../actors/request-notes.ts';
 import { AgentError } from '../errors.ts';

@@ -7,7 +7,7 @@ import type { PendingCall } from '../tools/call.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
-import { checkCancel, checkRetry } from './check-command.ts';
+import { checkCancel, checkRetry } from './check-asked.ts';
 import { checkCallId, checkEventsOptions, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
 import { newId } from './new-id.ts';
 import { loadWorkings, workings } from './load-workings.ts';

@@ -1,5 +1,6 @@
 import { applied } from '../documents/change.ts';
-import { type About, type SessionDocument, documentFrom, machineVersion } from '../documents/document.ts';
+import { type About, type SessionDocument, machineVersion } from '../documents/document.ts';
+import { documentFrom } from '../documents/document-from.ts';
 import { AgentError, errorData } from '../errors.ts';
 import type { Message } from '../messages/message.ts';
 import type { StoredSession } from '../stores/store.ts';

@@ -1,7 +1,7 @@
 import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { AgentError } from '../errors.ts';
-import { noSqlite } from './no-sqlite.ts';
+import { noSqlite } from './sqlite-missing.ts';
 import { openFailure } from './sqlite-open-failure.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 import { storeError } from './store-error.ts';

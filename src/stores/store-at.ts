@@ -1,3 +1,4 @@
+import { noSqlite } from './sqlite-missing.ts';
 import type { SessionStore } from './store.ts';
 
 /**
@@ -7,7 +8,10 @@ import type { SessionStore } from './store.ts';
 export const storeAt = (path: string): SessionStore => {
   let opening: Promise<SessionStore> | undefined;
   const opened = (): Promise<SessionStore> => {
-    opening ??= import('#sqlite-store').then(({ sqliteStore }) => sqliteStore(path));
+    opening ??= import('#sqlite-store').then(({ sqliteStore }: { sqliteStore?: (path: string) => SessionStore }) => {
+      if (sqliteStore === undefined) throw noSqlite();
+      return sqliteStore(path);
+    });
     return opening;
   };
   return {

@@ -2,7 +2,9 @@ import { AgentError } from '../errors.ts';
 import type { Message, ToolCallPart, ToolOutput, ToolResultPart } from '../messages/message.ts';
 import { isAsyncIterable, lastOf } from './last-value.ts';
 import type { Tool, ToolContext } from './tool.ts';
-import { failureOutput, invalidInputOutput, toToolOutput, unknownToolOutput } from './tool-output.ts';
+import { failureOutput } from './failure-output.ts';
+import { toToolOutput } from './tool-output.ts';
+import { invalidInputOutput, unknownToolOutput } from './unrunnable.ts';
 
 export interface AnswerCallOptions {
   tools: readonly Tool[];

@@ -127,16 +127,6 @@ export const textResult = (status: CallStatus, text: string, error?: ErrorData):
 export const leftBehind = (status: 'stopped' | 'cancelled'): CallResult =>
   textResult(status, `Error: the call was ${status} while it ran; its outcome is unknown.`);
 
-/** A call that its tool cannot run: the model reads the words, people also the code. */
-export const unrunnable = (
-  output: Extract<ToolOutput, { type: 'error-text' }>,
-  code: 'invalid-input' | 'unknown-tool',
-): CallResult => ({
-  status: 'failed',
-  output,
-  error: { name: code === 'unknown-tool' ? 'UnknownTool' : 'InvalidInput', message: output.value, code },
-});
-
 const rejected = 'Tool call invocation rejected.';
 
 /** R27: a reviewer's reason follows the fixed sentence word for word; a blank one is none. */

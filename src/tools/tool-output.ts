@@ -8,8 +8,6 @@ import { toPlainJson } from './plain-json.ts';
 import type { Tool } from './tool.ts';
 import { truncateText } from './truncate-text.ts';
 
-export { failureOutput, invalidInputOutput, unknownToolOutput } from './failure-output.ts';
-
 /**
  * What a returned value means. With `error` it is a failure that counts like a thrown one; `output` is there too where the tool
  * itself worded its failure for the model, else `failureOutput(error)` words it.

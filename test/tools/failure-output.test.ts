@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { failureOutput, invalidInputOutput, unknownToolOutput } from '../../src/tools/tool-output.ts';
+import { failureOutput } from '../../src/tools/failure-output.ts';
+import { invalidInputOutput, unknownToolOutput } from '../../src/tools/unrunnable.ts';
 
 const plain = 'Error: the tool failed.';
 const detailed = (thrown: unknown): string => failureOutput(thrown, { detailed: true }).value;

@@ -1,0 +1,27 @@
+import type { CallResult } from './call.ts';
+import { type ErrorText, errorText } from './failure-output.ts';
+import type { InputIssue } from './input-issues.ts';
+import { headOf } from './truncate-text.ts';
+
+/** A call that its tool cannot run: the model reads the words, people also the code. */
+export const unrunnable = (output: ErrorText, code: 'invalid-input' | 'unknown-tool'): CallResult => ({
+  status: 'failed',
+  output,
+  error: { name: code === 'unknown-tool' ? 'UnknownTool' : 'InvalidInput', message: output.value, code },
+});
+
+/** What the model reads of arguments that do not fit (R17): always detailed, for the model has to mend them. */
+export const invalidInputOutput = (toolName: string, issues: readonly InputIssue[]): ErrorText => {
+  const lines = issues.map(({ path, message }) => `- ${path === '' ? '' : `${path}: `}${message.toWellFormed()}`);
+  return errorText(
+    [`the arguments for the tool "${toolName}" are not valid; the tool did not run.`, ...lines].join('\n'),
+  );
+};
+
+/** What the model reads where it named a tool that does not exist (R18). Names are matched exactly (see `createToolRegistry`). */
+export const unknownToolOutput = (name: string, knownNames: readonly string[]): ErrorText =>
+  errorText(
+    `there is no tool named ${JSON.stringify(headOf(name, 100))}. ${
+      knownNames.length === 0 ? 'There are no tools.' : `Known tools: ${knownNames.join(', ')}.`
+    }`,
+  );
