@@ -21,9 +21,10 @@ import {
 } from './check-options.ts';
 import { createSession } from './create-session.ts';
 import type { SessionSource } from './own-session.ts';
+import type { RunResult } from './session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { lateKeeper } from './late-keeper.ts';
-import { createLiveSessions } from './live-sessions.ts';
+import { type LiveSessions, createLiveSessions } from './live-sessions.ts';
 import { loadWorkings, workings } from './load-workings.ts';
 import { newId } from './new-id.ts';
 import type { TurnGiven } from './run-turn.ts';
@@ -47,13 +48,15 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
   const turn = wrapTurns(agentMiddleware, innermost);
+  const live = createLiveSessions();
   const start = (
     given: Pick<SessionSource, 'document' | 'input' | 'isStored' | 'committed' | 'mayLack'>,
     extra: OpenOptions = {},
+    keep: LiveSessions['keep'] = live.keep,
   ): RunnableSession => {
     const session = createSession({ ...source, ...given, ...extra });
-    if (agentMiddleware.length === 0) return live.keep(withRun(session, ofTurn));
-    return live.keep(withMiddleware(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
+    if (agentMiddleware.length === 0) return keep(withRun(session, ofTurn));
+    return keep(withMiddleware(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
   };
   const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
     assertOpen();
@@ -78,7 +81,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     authorize: options.approvals?.authorize,
     fork,
   };
-  const live = createLiveSessions();
   const opening = new Map<string, Promise<RunnableSession>>();
   let isClosed = false;
   const assertOpen = (): void => {
@@ -133,6 +135,25 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     }
     return session as RunnableSession;
   };
+  /** Nobody can have a new session but its run: when that has its answer, nothing of it stays but what the store has. */
+  const runIn = async (
+    given: RunOptions,
+    run: (session: RunnableSession) => Promise<RunResult>,
+  ): Promise<RunResult> => {
+    const isNew = given.session === undefined && given.inspect === undefined && !('context' in given);
+    if (!isNew) return run(await sessionFor(given));
+    if (workings() === undefined) await loadWorkings();
+    assertOpen();
+    const session = start({ input: { sessionId: newId() } }, {}, live.hold);
+    let mayBeWanted = true;
+    try {
+      const result = await run(session);
+      mayBeWanted = result.outcome.type !== 'answered' || session.status !== 'settled';
+      return result;
+    } finally {
+      live.letGo(session, mayBeWanted);
+    }
+  };
 
   const close = async (): Promise<void> => {
     isClosed = true;
@@ -148,17 +169,18 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     run: async (input, given = {}) => {
       checkRunOptions(given, options.tools);
       const messages = checkMessages(input);
-      return (await sessionFor(given)).run(messages, givenOf(given));
+      return runIn(given, (session) => session.run(messages, givenOf(given)));
     },
     stream: (input, given = {}) =>
       streamTurn(async ({ attach, left, ended }) => {
         checkStreamOptions(given, options.tools);
         const messages = checkMessages(input);
-        const session = await sessionFor(given);
-        attach(session);
         const signal = given.signal === undefined ? left : AbortSignal.any([given.signal, left]);
-        return session.run(messages, { ...givenOf(given), signal }, (posted) => {
-          posted.result.then(ended, () => undefined);
+        return runIn(given, (session) => {
+          attach(session);
+          return session.run(messages, { ...givenOf(given), signal }, (posted) => {
+            posted.result.then(ended, () => undefined);
+          });
         });
       }, given),
     open: async (id = newId(), extra = {}) => {
