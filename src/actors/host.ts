@@ -2,6 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { ChatModel } from '../models/chat-model.ts';
 import type { DeltaEvent } from './delta-event.ts';
 import type { Executor } from './executor.ts';
+import { type OwnSlot, createOwnSlot } from './own-slot.ts';
 
 /** Readers that have more to read than they should. */
 export interface Hold {
@@ -32,28 +33,28 @@ export interface Host {
   executor?: Executor | undefined;
 }
 
-const hosts = new WeakMap<AnyActorRef, Host>();
-const contexts = new WeakMap<AnyActorRef, unknown>();
+const hosts = createOwnSlot<Host>('host');
+const contexts = createOwnSlot<unknown>('context');
 
 export const attachHost = (actor: AnyActorRef, host: Host): void => {
-  hosts.set(actor, host);
+  hosts.put(actor, host);
 };
 
 /** Keeps what a machine without a session was given for its tools: live objects never enter a snapshot. */
 export const attachContext = (actor: AnyActorRef, context: unknown): void => {
-  contexts.set(actor, context);
+  contexts.put(actor, context);
 };
 
-const nearest = <T>(self: AnyActorRef, of: WeakMap<AnyActorRef, T>): T | undefined => {
+const nearest = <T>(self: AnyActorRef, slot: OwnSlot<T>): T | undefined => {
   for (let actor: AnyActorRef | undefined = self; actor !== undefined; actor = actor._parent) {
-    const found = of.get(actor);
+    const found = slot.of(actor);
     if (found !== undefined) return found;
   }
   return undefined;
 };
 
 /** The host that an actor has itself: an agent inside a call has none. */
-export const ownHostOf = (actor: AnyActorRef): Host | undefined => hosts.get(actor);
+export const ownHostOf = (actor: AnyActorRef): Host | undefined => hosts.of(actor);
 
 /** The host of the nearest actor above that has one. */
 export const hostOf = (self: AnyActorRef): Host =>

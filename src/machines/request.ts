@@ -1,10 +1,12 @@
 import { type Message, callsOf } from '../messages/message.ts';
-import { viewOf } from '../messages/view.ts';
+import type { Viewer } from '../messages/view.ts';
 import type { ChatModel, ModelRequest, ModelSettings, ToolChoice, ToolDefinition } from '../models/chat-model.ts';
 import type { AgentContext } from './agent-context.ts';
 
 /** What an agent sends with every request, beside the history. */
 export interface RequestParts {
+  /** Makes what is sent of the messages. */
+  view: Viewer;
   /** Where not just the session's history is sent. */
   messages?: readonly Message[] | undefined;
   instructions?: string | undefined;
@@ -32,7 +34,7 @@ export const requestOf = (
   const choice = turn.options.toolChoice ?? parts.toolChoice;
   const isFirst = !modelCalls.slice(turn.firstModelCall).some(({ purpose }) => purpose === undefined);
   const request: ModelRequest = {
-    messages: viewOf(messages),
+    messages: parts.view(messages),
     ...(instructions === undefined || instructions === '' ? {} : { instructions }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(output === undefined || output.asTool

@@ -80,17 +80,6 @@ const prepare = (original: Message): Prepared => {
   };
 };
 
-// Messages are immutable once they are in a session, so what we made of one holds as long as it lives.
-const cache = new WeakMap<Message, Prepared>();
-
-const prepared = (message: Message): Prepared => {
-  const known = cache.get(message);
-  if (known !== undefined) return known;
-  const made = prepare(message);
-  cache.set(message, made);
-  return made;
-};
-
 /** The message with its call ids, then its result ids, replaced. */
 const withIds = (message: Message, ids: readonly string[], callCount: number): Message => {
   let call = 0;
@@ -105,6 +94,14 @@ const withIds = (message: Message, ids: readonly string[], callCount: number): M
   });
 };
 
+/** Makes the view of one history again and again, while it grows. */
+export type Viewer = (messages: readonly Message[]) => Message[];
+
+const isBeginning = (seen: readonly Message[], messages: readonly Message[]): boolean => {
+  for (let index = 0; index < seen.length; index += 1) if (seen[index] !== messages[index]) return false;
+  return true;
+};
+
 /**
  * What is sent to a model: call ids are the provider's own (ours where it gave none), distinct over the whole request; our notes,
  * empty text and empty messages are left out; call inputs are objects; strings are well-formed.
@@ -114,40 +111,42 @@ const withIds = (message: Message, ids: readonly string[], callCount: number): M
  * view of the shorter one, message by message the same objects: prompt caches stay warm, adapters may cache by identity.
  * Never mutates; a message must not change after it was given.
  */
-export const viewOf = (messages: readonly Message[]): Message[] => {
-  const [first] = messages;
-  const known = first === undefined ? undefined : begun.get(first);
-  const goesOn = known !== undefined && known.seen.every((message, index) => message === messages[index]);
-  const made = goesOn ? known : createView();
-  for (let round = made.seen.length; round < messages.length; round += 1) {
-    const original = messages[round];
-    if (original !== undefined) made.add(original, round);
-  }
-  // What is short is made anew as fast, and sessions that only wait keep nothing for it.
-  if (first !== undefined && messages.length >= longHistory) begun.set(first, made);
-  made.seen = [...messages];
-  return [...made.view];
+export const createViewer = (): Viewer => {
+  let made = createView();
+  return (messages) => {
+    if (!isBeginning(made.seen, messages)) made = createView(made);
+    for (let round = made.seen.length; round < messages.length; round += 1) {
+      const original = messages[round];
+      if (original !== undefined) made.add(original, round);
+    }
+    return [...made.view];
+  };
 };
 
-const longHistory = 50;
-
-/** How far the view of a long history is made, by its first message. */
-const begun = new WeakMap<Message, View>();
+/** The view of one history, once. */
+export const viewOf: Viewer = (messages) => createViewer()(messages);
 
 interface View {
-  /** The messages of which `view` is made. */
-  seen: readonly Message[];
+  /** The messages of which `view` is made, and what each of them became. */
+  seen: Message[];
+  items: Prepared[];
   view: Message[];
   add(original: Message, round: number): void;
 }
 
-const createView = (): View => {
+/** What stands in an earlier view of the history is prepared already. */
+const createView = (before?: View): View => {
+  const seen: Message[] = [];
+  const items: Prepared[] = [];
   const view: Message[] = [];
+  const known = new Map(before?.seen.map((message, index) => [message, before.items[index]]));
   const distinct = createDistinctIds();
   const sent = new Map<string, Sent>();
 
   const add = (original: Message, round: number): void => {
-    const item = prepared(original);
+    const item = known.get(original) ?? prepare(original);
+    seen.push(original);
+    items.push(item);
     if (item.message === undefined) return;
     if (item.calls.length === 0 && item.results.length === 0) {
       view.push(item.message);
@@ -169,5 +168,5 @@ const createView = (): View => {
       item.sent = { ids, message: withIds(item.message, ids, item.calls.length) };
     view.push(item.sent.message);
   };
-  return { seen: [], view, add };
+  return { seen, items, view, add };
 };

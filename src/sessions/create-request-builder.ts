@@ -7,6 +7,7 @@ import { AgentError } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { requestOf } from '../machines/request.ts';
 import { repairHistory } from '../messages/history.ts';
+import { createViewer } from '../messages/view.ts';
 import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import { type Tool } from '../tools/tool.ts';
@@ -16,6 +17,7 @@ import { type CompactedConversation, compactConversation } from './compact-conve
 import { conversationOf } from './conversation-of.ts';
 import { show } from './option-bounds.ts';
 import type { TurnContext, TurnContexts } from './turn-contexts.ts';
+import { viewerOf } from './viewers.ts';
 
 type Options = Pick<AgentOptions, 'instructions' | 'toolChoice' | 'settings' | 'compaction'>;
 
@@ -89,6 +91,7 @@ export const createRequestBuilder = (parts: RequestBuilderOptions): BuildRequest
       const request = requestOf(
         context,
         {
+          view: viewerOf(agent, createViewer),
           // What the session holds is whole; what comes from others may not be.
           messages: sent === context.messages ? sent : repairHistory(sent),
           instructions: [...(own === undefined ? [] : [own]), ...(given?.instructions ?? [])]

@@ -20,6 +20,7 @@ import { restoreActor } from './restore-actor.ts';
 import { loadWorkings, workings } from './load-workings.ts';
 import { statusOf } from './session-status.ts';
 import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
+import { forgetViewer } from './viewers.ts';
 
 /** What a session is made of, before anybody can call its methods. */
 export interface SessionCore {
@@ -158,8 +159,10 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     next: (snapshot) => {
       feed.rest();
       wake();
-      if (snapshot.hasTag('waiting')) queueMicrotask(pause);
-      else isPaused = false;
+      if (snapshot.hasTag('waiting')) {
+        forgetViewer(actor);
+        queueMicrotask(pause);
+      } else isPaused = false;
       inbox.watch(snapshot.hasTag('waiting') || (store.durable && snapshot.hasTag('busy')));
       if ((snapshot.hasTag('busy') && !store.durable) || snapshot.context === kept) return;
       kept = snapshot.context;
