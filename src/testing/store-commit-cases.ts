@@ -1,4 +1,4 @@
-import { type Bench, type StoreCase, commitOf, refuses, same, storeCase } from './store-case.ts';
+import { type Bench, type StoreCase, commitOf, refuses, same, start, storeCase } from './store-case.ts';
 
 const commitMany = async (bench: Bench, count: number): Promise<void> => {
   for (let revision = 1; revision <= count; revision++) await bench.store.commit(commitOf(bench, revision));
@@ -51,7 +51,14 @@ export const commitCases: readonly StoreCase[] = [
     const last = commitOf(bench, 3, {
       messages: [],
       transitions: [],
-      summary: { status: 'idle', pending: 1, machineVersion: 2, agent: `${bench.agent}-renamed`, messages: 2 },
+      summary: {
+        status: 'idle',
+        pending: 1,
+        machineVersion: 2,
+        agent: `${bench.agent}-renamed`,
+        messages: 2,
+        createdAt: start - 1,
+      },
     });
     await store.commit(last);
     same(

@@ -35,7 +35,9 @@ export const deletionCases: readonly StoreCase[] = [
     const id = (time: number): string => `${bench.sessionId}-${time}`;
     for (const updatedAt of [1000, 2000, 3000]) {
       const session = { agent, sessionId: id(updatedAt) };
-      await store.commit(commitOf(session, 1, { summary: { createdAt: 1, updatedAt } }));
+      // Nothing but the time counts, not even that somebody is waited for.
+      const status = updatedAt === 2000 ? 'waiting' : 'settled';
+      await store.commit(commitOf(session, 1, { summary: { createdAt: 1, updatedAt, status, pending: 1 } }));
       await store.post(session.sessionId, { type: 'turn.stop' });
     }
     same(await store.deleteBefore(1000), 0, 'how many were changed before the first');

@@ -61,6 +61,7 @@ const methods: Record<string, (store: SessionStore, sessionId: string) => unknow
   delete: (store, sessionId) => store.delete(sessionId),
   post: (store, sessionId) => store.post(sessionId, { type: 'turn.stop' }),
   inbox: (store, sessionId) => store.inbox(sessionId),
+  refusals: (store, sessionId) => store.refusals(sessionId),
   watch: (store, sessionId) => store.watch?.(sessionId, () => undefined),
 };
 

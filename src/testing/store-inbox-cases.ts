@@ -57,6 +57,8 @@ export const inboxCases: readonly StoreCase[] = [
     same(next > third, true, 'that an id is not given again');
     const last = await store.lastCommand?.();
     if (last !== undefined) same(last, next, 'the last command');
+    const later = await store.post(sessionId, { type: 'turn.retry' });
+    if (last !== undefined) same(await store.lastCommand?.(), later, 'the last command after one more');
   }),
 
   storeCase(

@@ -69,11 +69,13 @@ export const readingCases: readonly StoreCase[] = [
     const id = (number: number): string => `${bench.sessionId}-${number}`;
     for (let number = 0; number < 6; number++) {
       const status = number % 2 === 0 ? 'idle' : 'waiting';
-      const summary = { status, updatedAt: start + number } as const;
+      const summary = { status, createdAt: start - number, updatedAt: start + number } as const;
       await store.commit(commitOf({ agent, sessionId: id(number) }, 1, { summary }));
     }
-    const changed = commitOf({ agent, sessionId: id(1) }, 2, { summary: { status: 'closed', updatedAt: start + 10 } });
+    const later = { status: 'closed', createdAt: start - 1, updatedAt: start + 10 } as const;
+    const changed = commitOf({ agent, sessionId: id(1) }, 2, { summary: later });
     await store.commit(changed);
+    await store.commit(commitOf({ agent: `${agent}-other`, sessionId: id(6) }, 1));
     const ids = async (options: Parameters<typeof store.list>[0]): Promise<string[]> =>
       (await store.list({ agent, ...options })).map(({ sessionId }) => sessionId);
     same(await ids({}), [1, 5, 4, 3, 2, 0].map(id), 'all');
@@ -81,6 +83,7 @@ export const readingCases: readonly StoreCase[] = [
     same(await ids({ limit: 2 }), [1, 5].map(id), 'the first page');
     same(await ids({ limit: 2, offset: 2 }), [4, 3].map(id), 'the second page');
     same(await ids({ offset: 6 }), [], 'a page after the end');
+    same(await ids({ limit: 0 }), [], 'a page of nothing');
     same(await ids({ status: 'idle' }), [4, 2, 0].map(id), 'the idle ones');
     same(await ids({ changedBefore: start + 3 }), [2, 0].map(id), 'those changed before');
     same(await ids({ status: 'waiting', changedBefore: start + 5, limit: 1 }), [id(3)], 'all filters at once');
@@ -114,5 +117,31 @@ export const readingCases: readonly StoreCase[] = [
     listed.status = 'closed';
     const { summary, state, messages } = commitOf(bench, 1);
     same(await store.read(sessionId), { summary, revision: 1, states: [state], messages }, 'the session');
+  }),
+
+  storeCase('what a caller does later with what it gave changes nothing in the store', async (bench) => {
+    const { store, sessionId } = bench;
+    const summary = { ...commitOf(bench, 1).summary };
+    const messages = ['"first"'];
+    const transitions = [{ from: 'a', to: 'b', event: 'c' }];
+    await store.commit({ ...commitOf(bench, 1), summary, messages, transitions });
+    const event = { type: 'approval.granted' as const, callId: 'c1', input: { amount: 1 } };
+    await store.post(sessionId, event);
+    const known = async () => [
+      await store.read(sessionId),
+      await store.history(sessionId),
+      await store.inbox(sessionId),
+    ];
+    const before = structuredClone(await known());
+    summary.revision = 9;
+    messages.push('"more"');
+    transitions.length = 0;
+    event.input.amount = 2;
+    for (const command of await store.inbox(sessionId)) command.id = 99;
+    same(await known(), before, 'session, history and inbox');
+  }),
+
+  storeCase('it says whether it is durable', async ({ store }) => {
+    same(typeof store.durable, 'boolean', 'the type of `durable`');
   }),
 ];
