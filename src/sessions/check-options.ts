@@ -5,7 +5,7 @@ import type { Limits } from '../machines/turn.ts';
 import { isSessionId } from '../stores/session-id.ts';
 import type { OpenOptions, RunOptions, StoredOpenOptions, StreamOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
-import type { EventsOptions } from './session.ts';
+import type { EventsOptions, ForkOptions } from './session.ts';
 import {
   type Bound,
   type Rules,
@@ -82,9 +82,15 @@ const isContextProvider = (value: unknown): boolean => {
 
 const inspector = either(isA('function'), has('an observer: an object with a function next', 'next'));
 
+/** Databases keep no other text. */
+const storable: Bound = {
+  says: 'a string without NUL and without half a surrogate pair',
+  holds: (value) => typeof value === 'string' && !value.includes('\0') && value.isWellFormed(),
+};
+
 const options = {
   model: isModel,
-  name: isA('string'),
+  name: storable,
   formerNames: {
     says: 'an array of strings',
     holds: (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
@@ -222,6 +228,17 @@ const eventsOptions = { from: oneOf('now', 'turn') } satisfies Record<keyof Even
 
 export const checkEventsOptions = (given: EventsOptions = {}): EventsOptions => {
   checkGiven(given, eventsOptions, 'events');
+  return { ...given };
+};
+
+// One that is not there is `unknown-revision`.
+const forkOptions = {
+  at: { says: 'a number', holds: (value) => typeof value === 'number' },
+  id: sessionId,
+} satisfies Record<keyof ForkOptions, Bound>;
+
+export const checkForkOptions = (given: ForkOptions = {}): ForkOptions => {
+  checkGiven(given, forkOptions, 'fork');
   return { ...given };
 };
 

@@ -8,7 +8,13 @@ import { resultOf } from '../machines/turn-result.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import { checkCancel, checkRetry } from './check-asked.ts';
-import { checkCallId, checkEventsOptions, checkSendOptions, checkSessionId, checkStopReason } from './check-options.ts';
+import {
+  checkCallId,
+  checkEventsOptions,
+  checkForkOptions,
+  checkSendOptions,
+  checkStopReason,
+} from './check-options.ts';
 import { newId } from './new-id.ts';
 import { loadWorkings, workings } from './load-workings.ts';
 import { statusOf } from './session-status.ts';
@@ -95,8 +101,8 @@ export const createSession = (source: SessionSource): OwnSession => {
     },
     events: (given) => session.read(checkEventsOptions(given)),
     stream: () => joinTurn(session),
-    fork: async ({ at, id = newId() } = {}) => {
-      checkSessionId(id, 'fork');
+    fork: async (given) => {
+      const { at, id = newId() } = checkForkOptions(given);
       await journal.idle();
       const { documentAt } = workings() ?? (await loadWorkings());
       return source.fork(at === undefined ? session.toJSON() : await documentAt(source.store, session.id, at), id);

@@ -7,7 +7,7 @@ import type { ParseOutput } from './own-session.ts';
 import { newId } from './new-id.ts';
 import { restoreActor } from './restore-actor.ts';
 import type { AgentEvent } from './agent-event.ts';
-import { checkEventsOptions } from './check-options.ts';
+import { checkEventsOptions, checkForkOptions } from './check-options.ts';
 import type { RunResult, Session } from './session.ts';
 import { statusOf } from './session-status.ts';
 import { failedTurn } from './turn-error.ts';
@@ -67,7 +67,10 @@ export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource
       result.catch(() => undefined);
       return { result, [Symbol.asyncIterator]: told };
     },
-    fork: async ({ at, id = newId() } = {}) => (at === undefined ? fork(document, id) : refuse()),
+    fork: async (given) => {
+      const { at, id = newId() } = checkForkOptions(given);
+      return at === undefined ? fork(document, id) : refuse();
+    },
     toJSON: () => structuredClone(document),
     [Symbol.asyncDispose]: async () => undefined,
   };

@@ -34,6 +34,13 @@ export interface RejectOptions extends DecisionOptions {
   remember?: 'tool' | 'input';
 }
 
+export interface ForkOptions {
+  /** The revision to go on from. Default: as it is now. */
+  at?: number;
+  /** Of the new session. Default: a new one. */
+  id?: string;
+}
+
 export interface EventsOptions {
   /** `turn`: first what the turn has come to so far, as `stream` tells it. Default `now`. */
   from?: 'now' | 'turn';
@@ -79,6 +86,6 @@ export interface Session<Output = unknown> extends AsyncDisposable {
    * A new session that goes on from here, or from an older revision; stored at once, this one stays as it is. A call that was under way
    * then follows its tool's annotations, as after a crash. Rejects with `unknown-revision`.
    */
-  fork(options?: { at?: number; id?: string }): Promise<Session<Output>>;
+  fork(options?: ForkOptions): Promise<Session<Output>>;
   toJSON(): SessionDocument;
 }

@@ -22,6 +22,26 @@ const waiting = async (options: Partial<AgentOptions> = {}) => {
 const refusal = (message: RegExp, code = 'invalid-option') =>
   expect.objectContaining({ name: 'AgentError', code, message: expect.stringMatching(message) });
 
+test.each([
+  [{ at: '1' }, /^fork: option "at" must be a number, got "1"$/],
+  [{ at: null }, /^fork: option "at" must be a number, got null$/],
+  [{ revision: 1 }, /^fork: there is no option "revision"; known here: at, id$/],
+  [{ id: '' }, /^fork: option "id" must be a string of 1 to 1,000 characters/],
+  [null, /^fork: options must be an object, got null$/],
+  [5, /^fork: options must be an object, got 5$/],
+])('a fork by %j is refused, of a session that lives and of one of the past', async (given, message) => {
+  const agent = createAgent({ model: scriptedModel(['world']) });
+  await agent.run('hi', { session: 's' });
+  for (const session of [await agent.open('s'), await agent.open('s', { at: 1 })])
+    await expect(session.fork(wrong(given))).rejects.toEqual(refusal(message));
+});
+
+test.each(['a\0b', '\ud800'])('an agent named %j is refused: no database would keep it', (name) => {
+  expect(() => createAgent({ name, model: scriptedModel([]) })).toThrow(
+    refusal(/option "name" must be a string without NUL and without half a surrogate pair/),
+  );
+});
+
 describe('a decision is made of known fields', () => {
   type Decide = (session: Session) => Promise<unknown>;
   const id = 'call_1_0';
