@@ -18,18 +18,51 @@ export const readableOf = <T>(values: AsyncIterator<T>): ReadableStream<T> =>
     },
   });
 
-/** Values as server-sent events, one JSON text each, and `last` at the end. What goes wrong on the way breaks the stream off. */
+/** ms. Proxies cut a connection on which nothing has come for a minute or so. */
+const longestSilence = 15_000;
+
+/** The next value, or `undefined` where it takes longer than that. */
+const withinSilence = async <T>(next: Promise<T>): Promise<T | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, longestSilence, undefined);
+  });
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/**
+ * Values as server-sent events, one JSON text each, and `last` at the end. While none comes, a comment tells that the connection lives. What
+ * goes wrong on the way breaks the stream off.
+ */
 export const eventStream = (
   values: ReadableStream<unknown>,
   { last, more = {} }: { last?: string; more?: Record<string, string> } = {},
 ): Response => {
   const encoder = new TextEncoder();
-  const line = (text: string): Uint8Array => encoder.encode(`data: ${text}\n\n`);
-  const lines = new TransformStream<unknown, Uint8Array>({
-    transform: (value, controller) => controller.enqueue(line(JSON.stringify(value))),
-    flush: (controller) => {
-      if (last !== undefined) controller.enqueue(line(last));
+  const reader = values.getReader();
+  let next: ReturnType<typeof reader.read> | undefined;
+  const lines = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const write = (line: string): void => controller.enqueue(encoder.encode(`${line}\n\n`));
+      next ??= reader.read();
+      const found = await withinSilence(next);
+      if (found === undefined) {
+        write(':');
+        return;
+      }
+      next = undefined;
+      if (!found.done) {
+        write(`data: ${JSON.stringify(found.value)}`);
+        return;
+      }
+      if (last !== undefined) write(`data: ${last}`);
+      controller.close();
     },
+    cancel: (reason) => reader.cancel(reason),
   });
-  return new Response(values.pipeThrough(lines), { headers: { ...headers, ...more } });
+  return new Response(lines, { headers: { ...headers, ...more } });
 };
