@@ -38,7 +38,8 @@ const chunksOf = function* (reply: ModelReply): Generator<ModelChunk> {
   for (const part of partsOf(reply.message)) {
     if (part.type === 'text') yield { type: 'text-delta', text: part.text };
     if (part.type === 'reasoning') yield { type: 'reasoning-delta', text: part.text };
-    if (part.type !== 'tool-call') continue;
+    // What the provider ran is not written by the model, and has no index.
+    if (part.type !== 'tool-call' || part.providerExecuted === true) continue;
     yield { type: 'tool-input-delta', index, toolName: part.toolName, text: JSON.stringify(part.input) };
     index += 1;
   }

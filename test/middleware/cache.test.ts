@@ -100,6 +100,23 @@ it('cache: a model that is asked in vain is asked again by the next turn', async
   expect((await agent.run('hello')).text).toBe('back');
 });
 
+it('cache: of a kept reply the calls that the provider ran are not streamed as calls of ours', async () => {
+  const ran = { type: 'tool-call', toolCallId: 'w', toolName: 'web', input: { q: 1 }, providerExecuted: true } as const;
+  const found = { type: 'tool-result', toolCallId: 'w', toolName: 'web', output: { type: 'text', value: '' } } as const;
+  const own = { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: { at: 'sky' } } as const;
+  const model = scriptedModel([
+    { message: { role: 'assistant', content: [ran, found, own] }, finishReason: 'tool-calls' },
+    'blue',
+  ]);
+  const agent = createAgent({ model, tools: [toolOf('look', () => 'blue')], modelMiddleware: [cache()] });
+  await agent.run('which colour?');
+  const stream = agent.stream('which colour?');
+  const inputs: unknown[] = [];
+  for await (const event of stream) if (event.type === 'tool-input-delta') inputs.push([event.index, event.tool]);
+  expect(inputs).toEqual([[0, 'look']]);
+  model.assertFinished();
+});
+
 it.each([{ max: 0 }, { max: 1.5 }, { ttl: -1 }, { store: {} }, { size: 3 }])('cache refuses %j', (options: object) => {
   expect(() => cache(options)).toThrow(AgentError);
   expect(() => cache(options)).toThrow(/^cache: /);
