@@ -1,6 +1,6 @@
 export { aiSdkModel } from './model/ai-sdk-model.ts';
 export type { AiSdkModelOptions, ProviderTool } from './model/options.ts';
-export type { LanguageModelV4 } from './model/provider-types.ts';
+export type { AnyLanguageModel, LanguageModelV4 } from './model/provider-types.ts';
 export { answerUIMessages } from './ui/answer-ui-messages.ts';
 export type { UIAnswerOptions } from './ui/answer-ui-messages.ts';
 export { fromUIMessages } from './ui/from-ui-messages.ts';

@@ -147,11 +147,12 @@ test('R14: without tools neither tools nor a choice is sent', async () => {
   });
 });
 
-test('what is no model of the AI SDK 7, and unknown options, are refused by name', () => {
+test('what is no model of the AI SDK, and unknown options, are refused by name', () => {
   const make = (model: unknown, options: unknown) => () =>
     Reflect.apply(aiSdkModel, undefined, [model, options]) as unknown;
   expect(make('openai/gpt', {})).toThrow('give the model itself, such as openai("openai/gpt")');
-  expect(make({ specificationVersion: 'v2' }, {})).toThrow('specification v4), found v2');
+  expect(make({ specificationVersion: 'v1' }, {})).toThrow('specification v4, v3 or v2), found v1');
+  expect(make({}, {})).toThrow('found undefined');
   expect(make(ok(), { temperature: 1 })).toThrow('unknown option "temperature"; known: name, canOutput');
   expect(make(ok(), { canOutput: 'yes' })).toThrow('option "canOutput" must be of type boolean, not string');
   expect(make(ok(), { providerTools: { a: { description: 'x' } } })).toThrow(

@@ -1,8 +1,9 @@
 import type { ChatModel } from '../../models/chat-model.ts';
 import { callOptionsOf } from './call-options.ts';
+import { ofThisVersion } from './of-this-version.ts';
 import { type AiSdkModelOptions, type ModelSetup, modelSetup } from './options.ts';
 import { readFailure, requestFailure } from './provider-error.ts';
-import type { LanguageModelV4, StreamPart } from './provider-types.ts';
+import type { AnyLanguageModel, StreamPart } from './provider-types.ts';
 import { replyOf } from './reply.ts';
 import { createStreamAssembly } from './stream-assembly.ts';
 import { readUntilAborted, untilAborted } from './until-aborted.ts';
@@ -33,13 +34,14 @@ async function* readParts(
 }
 
 /**
- * Any language model of the AI SDK 7 as a model of ours. It never tries again by itself: errors come as `ModelError` that says whether they
+ * Any language model that the AI SDK 7 takes as a model of ours; one of an earlier version (v2, v3) goes through `ai`. It never tries again by itself: errors come as `ModelError` that says whether they
  * may pass. A streamed reply counts only when it is whole. URLs of files go to the provider as they are; nothing is downloaded.
  *
  * @example aiSdkModel(anthropic('claude-sonnet-4-5'))
  */
-export const aiSdkModel = (languageModel: LanguageModelV4, options: AiSdkModelOptions = {}): ChatModel => {
+export const aiSdkModel = (languageModel: AnyLanguageModel, options: AiSdkModelOptions = {}): ChatModel => {
   const setup = modelSetup(languageModel, options);
+  const modelNow = ofThisVersion(languageModel);
   return {
     name: setup.name,
     // Its own names say more than the provider: `openai.responses`.
@@ -47,7 +49,8 @@ export const aiSdkModel = (languageModel: LanguageModelV4, options: AiSdkModelOp
     canOutput: setup.canOutput,
     needsTools: setup.needsTools,
     generate: async (request, { signal }) => {
-      const given = await asked(() => languageModel.doGenerate(callOptionsOf(request, setup, signal)), signal);
+      const model = await modelNow();
+      const given = await asked(() => model.doGenerate(callOptionsOf(request, setup, signal)), signal);
       if (given.warnings.length > 0) setup.onWarnings(given.warnings);
       return replyOf({
         content: given.content,
@@ -58,7 +61,8 @@ export const aiSdkModel = (languageModel: LanguageModelV4, options: AiSdkModelOp
       });
     },
     async *stream(request, { signal }) {
-      const { stream } = await asked(() => languageModel.doStream(callOptionsOf(request, setup, signal)), signal);
+      const model = await modelNow();
+      const { stream } = await asked(() => model.doStream(callOptionsOf(request, setup, signal)), signal);
       const assembly = createStreamAssembly();
       for await (const part of readParts(stream, signal, setup)) yield* assembly.add(part);
       yield { type: 'finish', reply: assembly.reply() };

@@ -1,6 +1,6 @@
 import { AgentError } from '../../errors.ts';
 import type { ProviderOptions } from '../../messages/message.ts';
-import type { CallOptions, LanguageModelV4, Warnings } from './provider-types.ts';
+import type { AnyLanguageModel, CallOptions, Warnings } from './provider-types.ts';
 
 /** A tool that the provider brings and runs itself, such as `anthropic.tools.webSearch_20250305()`. */
 export interface ProviderTool {
@@ -62,8 +62,8 @@ const checkModel = (model: unknown): void => {
     typeof model === 'object' && model !== null && 'specificationVersion' in model
       ? model.specificationVersion
       : undefined;
-  if (version !== 'v4') {
-    throw invalid(`the model must be one of the AI SDK 7 (specification v4), found ${String(version)}`);
+  if (version !== 'v4' && version !== 'v3' && version !== 'v2') {
+    throw invalid(`the model must be one of the AI SDK (specification v4, v3 or v2), found ${String(version)}`);
   }
 };
 
@@ -86,7 +86,7 @@ const checkOptions = (options: AiSdkModelOptions): void => {
 };
 
 /** Checks the model and the options, and fills in what was not said. Throws `AgentError` with code `invalid-option`. */
-export const modelSetup = (model: LanguageModelV4, options: AiSdkModelOptions): ModelSetup => {
+export const modelSetup = (model: AnyLanguageModel, options: AiSdkModelOptions): ModelSetup => {
   checkModel(model);
   checkOptions(options);
   return {

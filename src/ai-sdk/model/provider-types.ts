@@ -3,6 +3,9 @@ import type { LanguageModel } from 'ai';
 /** A model as the providers of the AI SDK 7 give it. Told through `ai`, so that users need no second package for its types. */
 export type LanguageModelV4 = Extract<Exclude<LanguageModel, string>, { specificationVersion: 'v4' }>;
 
+/** The same, or one of an earlier version that the AI SDK 7 takes as well. */
+export type AnyLanguageModel = Exclude<LanguageModel, string>;
+
 export type CallOptions = Parameters<LanguageModelV4['doGenerate']>[0];
 export type ProviderToolChoice = NonNullable<CallOptions['toolChoice']>;
 export type SentTool = NonNullable<CallOptions['tools']>[number];
