@@ -57,3 +57,15 @@ export const approvalsOf = (view: ViewState, session: SessionView): Approval[] =
   }
   return found;
 };
+
+const counts = new WeakMap<SessionView, number>();
+
+/** How many calls of a session wait. A session that did not change is counted once: there may be thousands. */
+export const waitingIn = (view: ViewState, session: SessionView): number => {
+  let count = counts.get(session);
+  if (count === undefined) {
+    const isOver = session.actors[session.root]?.status !== 'active';
+    counts.set(session, (count = isOver ? 0 : approvalsOf(view, session).length));
+  }
+  return count;
+};

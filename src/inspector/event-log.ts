@@ -2,7 +2,8 @@ import type { Hello, ProtocolEvent, Told } from './protocol.ts';
 import { protocolVersion } from './protocol.ts';
 import { encodeEvent } from './encode.ts';
 import { sizeOf } from './size-of.ts';
-import { type ViewState, emptyView, reduceView } from './view-state.ts';
+import { createFold } from './view-fold.ts';
+import { type ViewState, emptyView } from './view-state.ts';
 
 export interface EventLogOptions {
   /** Events that are kept one by one; older ones are folded into a base. Default 100,000. */
@@ -23,8 +24,8 @@ export interface EventLog {
   /** The number of the newest event that is folded away. */
   readonly folded: number;
   append(told: Told): void;
-  /** Puts events of an earlier run first. Only for an empty log; they get numbers of this one. */
-  restore(events: Iterable<ProtocolEvent>): void;
+  /** Puts events of an earlier run first, and what was `before` them. Only for an empty log; they get numbers of this one. */
+  restore(events: Iterable<ProtocolEvent>, before?: ViewState): void;
   /** Everything up to `folded`, as a viewer would have it. */
   base(): ViewState;
   /** Up to `limit` events after a number, in order. */
@@ -61,7 +62,7 @@ export const createEventLog = ({
   let start = 0;
   let bytes = 0;
   let last = 0;
-  let base = emptyView;
+  let base = createFold(emptyView);
   let isAnnounced = false;
   /** Deltas of one kind that are still growing together. */
   let open: { told: Delta; at: number } | undefined;
@@ -79,7 +80,7 @@ export const createEventLog = ({
     while (events.length - start > maxEvents || (bytes > maxBytes && events.length - start > 1)) {
       const oldest = events[start];
       if (oldest === undefined) break;
-      base = reduceView(base, oldest);
+      base.add(oldest);
       bytes -= sizes[start] ?? 0;
       start += 1;
     }
@@ -140,10 +141,11 @@ export const createEventLog = ({
       closeDelta();
       push(told, now());
     },
-    restore: (earlier) => {
+    restore: (earlier, before) => {
+      if (before !== undefined) base = createFold({ ...before, seq: 0 });
       for (const { seq: _seq, at, ...told } of earlier) push(told, at);
     },
-    base: () => base,
+    base: () => base.view,
     after,
     lines: (seq, limit) => after(seq, limit).map(encodeEvent),
     subscribe: (listener) => {

@@ -12,10 +12,21 @@ const wordsOf = (key: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
 
+const known = new Map<string, boolean>();
+const maxKnown = 2_000;
+
 /** Keys whose values never leave the process, however they are written and whatever stands before. `totalTokens` and `nextPageToken` are none. */
 export const isSecretKey = (key: string): boolean => {
   if (key.length > 100) return false;
-  const words = wordsOf(key);
+  let isSecret = known.get(key);
+  if (isSecret === undefined) {
+    isSecret = namesSecret(wordsOf(key));
+    if (known.size < maxKnown) known.set(key, isSecret);
+  }
+  return isSecret;
+};
+
+const namesSecret = (words: readonly string[]): boolean => {
   const last = words.at(-1) ?? '';
   const pair = words.slice(-2).join(' ');
   if (last === 'authorization') return words.length === 1 || pair === 'proxy authorization';

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonValue } from '../messages/json.ts';
-import { maxText } from './patch.ts';
+import { maxText, setOwn } from './patch.ts';
 import { hidden, hideSecrets, isSecretKey } from './secrets.ts';
 
 export interface PlainLimits {
@@ -66,7 +66,7 @@ export const toPlain = (value: unknown, limits: PlainLimits = wholeLimits, key =
       }
       const item = walk(read(object, name), name);
       if (item === undefined) continue;
-      Object.defineProperty(result, name, { value: item, enumerable: true, configurable: true, writable: true });
+      setOwn(result, name, item);
     }
     return isPlainObject(object) ? result : { $class: classOf(object), ...result };
   };

@@ -88,7 +88,16 @@ const maxSaid = 50;
 const maxStream = 20_000;
 
 /** The view after one more event. Pure, and shares what did not change; an event of an unknown session or actor changes nothing. */
-export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState => {
+export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState =>
+  reduceInto(view, event, () => withOwnKeys(view.sessions));
+
+export type Sessions = ViewState['sessions'];
+
+/** A copy. Ids of sessions are data: `__proto__` is one. */
+export const withOwnKeys = (sessions: Sessions): Sessions => Object.assign(Object.create(null) as Sessions, sessions);
+
+/** The same, with a say in where the sessions of the next view are written. */
+export const reduceInto = (view: ViewState, event: ProtocolEvent, sessions: () => Sessions): ViewState => {
   const { seq, at } = event;
   switch (event.type) {
     case 'chart':
@@ -100,7 +109,7 @@ export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState => 
       return { ...view, seq, at, failures: { count: view.failures.count + 1, last: { where, message } } };
     }
     case 'session':
-      return withSession(view, event, begun(sessionOf(view, event.session), event));
+      return withSession(view, event, begun(sessionOf(view, event.session), event), sessions());
     case 'actor':
     case 'step':
     case 'ignored':
@@ -108,12 +117,14 @@ export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState => 
     case 'delta':
     case 'said': {
       const session = sessionOf(view, event.session);
-      return session === undefined ? { ...view, seq, at } : withSession(view, event, reduceSession(session, event));
+      return session === undefined
+        ? { ...view, seq, at }
+        : withSession(view, event, reduceSession(session, event), sessions());
     }
     default:
       // An event of a kind that a later version knows is not an error.
       event satisfies never;
-      return view;
+      return { ...view, seq, at };
   }
 };
 
@@ -121,12 +132,15 @@ export const reduceView = (view: ViewState, event: ProtocolEvent): ViewState => 
 export const sessionOf = ({ sessions }: ViewState, id: string | undefined): SessionView | undefined =>
   id !== undefined && Object.hasOwn(sessions, id) ? sessions[id] : undefined;
 
-const withSession = (view: ViewState, { seq, at }: ProtocolEvent, session: SessionView): ViewState => ({
-  ...view,
-  seq,
-  at,
-  sessions: { ...view.sessions, [session.id]: { ...session, seq, changedAt: at } },
-});
+const withSession = (
+  view: ViewState,
+  { seq, at }: ProtocolEvent,
+  session: SessionView,
+  sessions: Sessions,
+): ViewState => {
+  sessions[session.id] = { ...session, seq, changedAt: at };
+  return { ...view, seq, at, sessions };
+};
 
 /** A conversation that is opened again has new actors. */
 const begun = (
@@ -143,6 +157,18 @@ const begun = (
   streams: [],
   said: before?.said ?? [],
 });
+
+const sorted = new WeakMap<Sessions, readonly SessionView[]>();
+
+/** Sorted once for each list: it is asked for again and again. */
+export const newestFirst = (sessions: Sessions): readonly SessionView[] => {
+  let list = sorted.get(sessions);
+  if (list === undefined) {
+    list = Object.values(sessions).toSorted((a, b) => b.startedAt - a.startedAt);
+    sorted.set(sessions, list);
+  }
+  return list;
+};
 
 type SessionEvent = EventOf<'actor' | 'step' | 'ignored' | 'snapshot' | 'delta' | 'said'>;
 

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { encodeEvent, encodeView } from '../../src/inspector/encode.ts';
 import { createEventLog } from '../../src/inspector/event-log.ts';
 import type { ProtocolEvent } from '../../src/inspector/protocol.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
+import { createFold } from '../../src/inspector/view-fold.ts';
 import { type ViewState, emptyView, reduceView } from '../../src/inspector/view-state.ts';
 import { eventsOf, tripAgent } from './support.ts';
 
@@ -76,6 +77,27 @@ test('the view never changes what it was made of', async () => {
     before.push(JSON.stringify(view));
   }
   expect(views.map((each) => JSON.stringify(each))).toEqual(before);
+});
+
+test('many events at once come to the same, and what was looked at stays as it was', async () => {
+  const all = decoded((await recorded()).map(encodeEvent));
+  const fold = createFold(emptyView);
+  const looks: [ViewState, string][] = [];
+  for (const [index, event] of all.entries()) {
+    fold.add(event);
+    if (index % 7 === 0) looks.push([fold.view, JSON.stringify(fold.view)]);
+  }
+  expect(looks.map(([view]) => JSON.stringify(view))).toEqual(looks.map(([, text]) => text));
+  expect(JSON.stringify(fold.view)).toBe(JSON.stringify(all.reduce(reduceView, emptyView)));
+});
+
+test('thousands of sessions make an event no dearer', () => {
+  const copies = vi.spyOn(Object, 'assign');
+  const log = createEventLog({ maxEvents: 10 });
+  for (let index = 0; index < 2_000; index += 1) log.append({ type: 'session', session: `s${index}`, root: 'r' });
+  expect(copies.mock.calls.length).toBeLessThan(10);
+  copies.mockRestore();
+  expect(Object.keys(log.base().sessions)).toHaveLength(1_990);
 });
 
 test('ids of sessions are data, whatever they are called', () => {

@@ -216,7 +216,6 @@ test('secrets do not leave the process piece by piece', async () => {
   };
   const json = JSON.stringify(input);
   const text = 'Use sk-proj-1234567890abcdefghij, or Bearer abcdefghijklmnopqrstuvwxyz';
-  const words = [...text];
   const model: ChatModel = {
     name: 'pieces',
     generate: () => Promise.reject(new Error('asked whole')),
@@ -227,7 +226,7 @@ test('secrets do not leave the process piece by piece', async () => {
         yield { type: 'finish', reply: { message: { role: 'assistant', content }, finishReason: 'tool-calls' } };
         return;
       }
-      for (const piece of words) yield { type: 'text-delta', text: piece };
+      for (const piece of text) yield { type: 'text-delta', text: piece };
       yield { type: 'finish', reply: { message: { role: 'assistant', content: text }, finishReason: 'stop' } };
     },
   };

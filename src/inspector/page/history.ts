@@ -1,14 +1,15 @@
 import type { ProtocolEvent } from '../protocol.ts';
 import { type TimelineEntry, entryOf } from '../timeline.ts';
-import { type ViewState, emptyView, reduceView } from '../view-state.ts';
+import { type ViewFold, createFold, foldAll } from '../view-fold.ts';
+import { type ViewState, emptyView } from '../view-state.ts';
 
 const perCheckpoint = 500;
 
 /** What a log told: the view now, the view at any time before, and the lines between. The past of a long log comes after its head. */
 export class History {
-  head: ViewState = emptyView;
-  /** The view after the newest event that is kept; behind the head while the past is coming. */
-  #kept: ViewState = emptyView;
+  #head: ViewFold = createFold(emptyView);
+  /** The view after the newest event that is kept; behind the head while the past is coming, else the same. */
+  #kept: ViewFold = this.#head;
   /** The number of that event. */
   #keptUntil = 0;
   readonly #events: ProtocolEvent[] = [];
@@ -19,23 +20,28 @@ export class History {
   /** The number of the first head's event: the past ends there. */
   #until = 0;
 
+  /** The view now. */
+  get head(): ViewState {
+    return this.#head.view;
+  }
+
   /** Begins anew with what was before the first event. */
   begin(base: ViewState): void {
-    this.head = base;
     this.#until = 0;
     this.#waiting.length = 0;
     this.#keepFrom(base);
+    this.#head = this.#kept;
   }
 
   /** Begins with what all came to; the past has to come by `addPast`. */
   beginAtHead(head: ViewState): void {
     this.begin(emptyView);
-    this.head = head;
+    this.#head = createFold(head);
     this.#until = head.seq;
   }
 
   #keepFrom(base: ViewState): void {
-    this.#kept = base;
+    this.#kept = createFold(base);
     this.#keptUntil = base.seq;
     this.#events.length = 0;
     this.#checkpoints = [base];
@@ -57,11 +63,13 @@ export class History {
   add(events: readonly ProtocolEvent[]): void {
     for (const event of events) {
       // A repeated event would be counted twice.
-      if (event.seq <= this.head.seq) continue;
-      const isWhole = this.#kept === this.head;
-      this.head = reduceView(this.head, event);
-      if (isWhole) this.#keep(this.head, event);
-      else this.#waiting.push(event);
+      if (event.seq <= this.#head.seq) continue;
+      if (this.#kept === this.#head) {
+        this.#keep(event);
+        continue;
+      }
+      this.#head.add(event);
+      this.#waiting.push(event);
     }
   }
 
@@ -70,19 +78,18 @@ export class History {
     if (base !== undefined) this.#keepFrom(base);
     for (const event of events) {
       if (event.seq <= this.#keptUntil || event.seq > this.#until) continue;
-      this.#keep(reduceView(this.#kept, event), event);
+      this.#keep(event);
     }
     if (this.part < 1) return;
-    for (const event of this.#waiting.splice(0))
-      if (event.seq > this.#keptUntil) this.#keep(reduceView(this.#kept, event), event);
-    this.head = this.#kept;
+    for (const event of this.#waiting.splice(0)) if (event.seq > this.#keptUntil) this.#keep(event);
+    this.#head = this.#kept;
   }
 
-  #keep(view: ViewState, event: ProtocolEvent): void {
-    this.#kept = view;
+  #keep(event: ProtocolEvent): void {
+    const view = this.#kept.add(event);
     this.#keptUntil = event.seq;
     this.#events.push(event);
-    if (this.#events.length % perCheckpoint === 0) this.#checkpoints.push(view);
+    if (this.#events.length % perCheckpoint === 0) this.#checkpoints.push(this.#kept.view);
     const entry = entryOf(view, event);
     if (entry === undefined) return;
     const entries = this.#entries.get(entry.session);
@@ -99,11 +106,7 @@ export class History {
     const first = this.#events[0]?.seq ?? 1;
     const count = Math.min(Math.max(0, seq - first + 1), this.#events.length);
     const checkpoint = Math.floor(count / perCheckpoint);
-    let view = this.#checkpoints[checkpoint] ?? emptyView;
-    for (let index = checkpoint * perCheckpoint; index < count; index += 1) {
-      const event = this.#events[index];
-      if (event !== undefined) view = reduceView(view, event);
-    }
-    return view;
+    const from = this.#checkpoints[checkpoint] ?? emptyView;
+    return foldAll(from, this.#events.slice(checkpoint * perCheckpoint, count));
   }
 }

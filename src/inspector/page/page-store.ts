@@ -1,11 +1,13 @@
 import type { Command } from '../command.ts';
 import type { ListedSession } from '../history-source.ts';
+import { waitingIn } from '../approvals.ts';
 import type { TimelineEntry } from '../timeline.ts';
-import { type SessionView, type ViewState, sessionOf } from '../view-state.ts';
+import { type SessionView, type ViewState, newestFirst, sessionOf } from '../view-state.ts';
 import { type Answer, type Connection, type StoreNews, connect } from './connect.ts';
 import { History } from './history.ts';
 import { readPast } from './read-past.ts';
 import { type StoredPast, readStored } from './read-stored.ts';
+import { type StoredList, withNewest, withOlder } from './stored-list.ts';
 
 /** How the page stands to the process: `lost` tries again by itself, `refused` needs the new address. */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused';
@@ -19,18 +21,19 @@ export class PageStore {
   title = '';
   /** False until what happened before is here. */
   isLoaded = false;
-  stored: readonly ListedSession[] = [];
   /** Why the store cannot be read. */
   storeError: string | undefined;
   /** What the person has to know of what was done last. */
   note: string | undefined;
   actor: string | undefined;
   state: string | undefined;
+  #storedList: StoredList = { sessions: [], hasOlder: false };
   readonly #live = new History();
   readonly #past = new Map<string, StoredPast>();
   readonly #loading = new Set<string>();
   readonly #listeners = new Set<() => void>();
   #session: string | undefined;
+  #followed: string | undefined;
   /** Of a store: shown until somebody chooses. */
   #offered: string | undefined;
   /** Index among the session's entries; undefined follows what happens. */
@@ -77,6 +80,7 @@ export class PageStore {
   }
 
   #settle(): void {
+    this.#follow();
     this.isLoaded ||= this.#live.head.seq >= this.#expected;
     this.changed();
   }
@@ -135,9 +139,18 @@ export class PageStore {
     return isKept && this.connection === 'live' && this.pastPart === 1 && this.entries.length > 0;
   }
 
+  get stored(): readonly ListedSession[] {
+    return this.#storedList.sessions;
+  }
+
+  /** The store has more of them than are listed. */
+  get hasOlder(): boolean {
+    return this.#storedList.hasOlder;
+  }
+
   /** Live ones, the newest first. */
-  get sessions(): SessionView[] {
-    return Object.values(this.#live.head.sessions).toSorted((a, b) => b.startedAt - a.startedAt);
+  get sessions(): readonly SessionView[] {
+    return newestFirst(this.#live.head.sessions);
   }
 
   /** How much of the past is here, from 0 to 1. */
@@ -150,7 +163,19 @@ export class PageStore {
   }
 
   get sessionId(): string | undefined {
-    return this.#session ?? this.sessions[0]?.id ?? this.#offered;
+    return this.#session ?? this.#followed ?? this.#offered;
+  }
+
+  /** Until somebody chooses, the newest session is shown; one that waits for a decision is not taken away from whoever decides. */
+  #follow(): void {
+    const { head } = this.#live;
+    const shown = sessionOf(head, this.#followed);
+    if (shown === undefined || waitingIn(head, shown) === 0) this.#followed = this.sessions[0]?.id;
+  }
+
+  /** Whoever does something with a session has chosen it. */
+  stay(): void {
+    this.#session ??= this.sessionId;
   }
 
   get entries(): readonly TimelineEntry[] {
@@ -198,6 +223,7 @@ export class PageStore {
   }
 
   look(at: { actor?: string | undefined; state?: string | undefined }): void {
+    this.stay();
     if ('actor' in at) {
       this.actor = at.actor;
       this.state = undefined;
@@ -208,6 +234,7 @@ export class PageStore {
 
   /** Past the last entry is now. */
   goTo(position: number | undefined): void {
+    this.stay();
     const last = this.entries.length - 1;
     this.#position = position === undefined || position >= last ? undefined : Math.max(0, position);
     this.changed();
@@ -219,9 +246,7 @@ export class PageStore {
   }
 
   #hearStored({ sessions, error }: StoreNews): void {
-    const known = new Set(sessions.map(({ id }) => id));
-    // Those that were asked for beyond the newest stay in the list.
-    this.stored = [...sessions, ...this.stored.slice(sessions.length).filter(({ id }) => !known.has(id))];
+    this.#storedList = withNewest(this.#storedList, sessions);
     this.storeError = error;
     this.#offered ??= (sessions.find(({ pending }) => pending > 0) ?? sessions[0])?.id;
     const { sessionId } = this;
@@ -234,8 +259,7 @@ export class PageStore {
   /** Lists sessions that changed before those that are listed. */
   async loadOlder(): Promise<void> {
     const found = (await this.#connection?.get(`/stored?offset=${this.stored.length}`)) as StoreNews | undefined;
-    const known = new Set(this.stored.map(({ id }) => id));
-    this.stored = [...this.stored, ...(found?.sessions ?? []).filter(({ id }) => !known.has(id))];
+    if (found !== undefined) this.#storedList = withOlder(this.#storedList, found.sessions);
     this.changed();
   }
 
@@ -254,6 +278,7 @@ export class PageStore {
 
   async command(body: CommandBody): Promise<Answer> {
     if (!this.isLive && body.type !== 'fork') return { refusal: 'This is the past: go back to now to decide.' };
+    this.stay();
     const answer = await this.#connection?.post('/commands', { ...body, id: crypto.randomUUID() });
     return answer ?? { refusal: 'The process does not answer.' };
   }

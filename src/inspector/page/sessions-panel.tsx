@@ -1,13 +1,15 @@
 /** @jsxImportSource preact */
+import { useState } from 'preact/hooks';
 import { agentsOf } from '../actor-tree.ts';
-import { approvalsOf } from '../approvals.ts';
+import { waitingIn } from '../approvals.ts';
 import { visible } from '../escape-control.ts';
 import { pathOf } from '../timeline.ts';
-import type { SessionView } from '../view-state.ts';
+import { type SessionView, sessionOf } from '../view-state.ts';
+import type { PageStore } from './page-store.ts';
 import { useStore } from './use-store.ts';
 import { clock, toneOfStates } from './words.ts';
 
-/** As many as the server lists at once. */
+/** Rows of sessions of this process that are drawn at once. */
 const perPage = 200;
 
 const statesOf = (session: SessionView): readonly string[] =>
@@ -45,7 +47,7 @@ const Row = ({
       >
         <span class={`dot ${isOpen ? toneOfStates(states) : 'quiet'}`} aria-hidden="true" />
         <span class="session-name">
-          <b>{agent}</b> <span class="id">{id}</span>
+          <b>{visible(agent)}</b> <span class="id">{visible(id)}</span>
         </span>
         <span class="session-state">
           {waiting > 0 ? <em class="badge">{waiting} to decide</em> : null}
@@ -57,18 +59,28 @@ const Row = ({
   );
 };
 
+/** The newest ones, and those that somebody has to see: there may be thousands. */
+const rowsOf = (store: PageStore, shown: number): readonly SessionView[] => {
+  const { sessions, liveView, sessionId } = store;
+  if (sessions.length <= shown) return sessions;
+  return sessions.filter(
+    (session, index) => index < shown || session.id === sessionId || waitingIn(liveView, session) > 0,
+  );
+};
+
 export const SessionsPanel = () => {
   const store = useStore();
-  const { sessions, liveView: view } = store;
-  const live = new Set(sessions.map(({ id }) => id));
-  const stored = store.stored.filter(({ id }) => !live.has(id));
+  const [shown, setShown] = useState(perPage);
+  const { sessions, liveView } = store;
+  const rows = rowsOf(store, shown);
+  const stored = store.stored.filter(({ id }) => sessionOf(liveView, id) === undefined);
   return (
     <section class="panel sessions" aria-label="Sessions">
       <h2>
         Sessions <span class="count">{sessions.length + stored.length}</span>
       </h2>
       <ul>
-        {sessions.map((session) => (
+        {rows.map((session) => (
           <Row
             key={session.id}
             id={session.id}
@@ -76,9 +88,16 @@ export const SessionsPanel = () => {
             at={session.changedAt}
             states={statesOf(session)}
             isOpen={!isOver(session)}
-            waiting={isOver(session) ? 0 : approvalsOf(view, session).length}
+            waiting={waitingIn(liveView, session)}
           />
         ))}
+        {rows.length < sessions.length ? (
+          <li>
+            <button type="button" class="link" onClick={() => setShown(shown + perPage)}>
+              Show {Math.min(perPage, sessions.length - rows.length)} earlier
+            </button>
+          </li>
+        ) : null}
         {stored.map(({ id, agent, changedAt, status, pending }) => (
           <Row
             key={id}
@@ -97,7 +116,7 @@ export const SessionsPanel = () => {
           The store cannot be read: {visible(store.storeError)}
         </p>
       )}
-      {stored.length > 0 && store.stored.length % perPage === 0 ? (
+      {store.hasOlder ? (
         <button type="button" class="link" onClick={() => void store.loadOlder()}>
           Show older ones
         </button>

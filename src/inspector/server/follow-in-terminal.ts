@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline/promises';
-import { type Approval, approvalsOf } from '../approvals.ts';
+import { type Approval, approvalsOf, waitingIn } from '../approvals.ts';
 import type { Command } from '../command.ts';
 import type { EventLog } from '../event-log.ts';
 import type { InspectedAgent } from '../inspected-agent.ts';
 import type { Recorder } from '../recorder.ts';
-import { type ViewState, reduceView } from '../view-state.ts';
+import { createFold } from '../view-fold.ts';
+import type { ViewState } from '../view-state.ts';
 import { type Refusal, isRefusal } from './guard-request.ts';
 import { lineOf, lineOfJson } from './line-of.ts';
 import { type Done, createCommands } from './run-command.ts';
@@ -24,7 +25,7 @@ const perRead = 1_000;
 
 /** Prints a log from its beginning and goes on as it grows. `show` gets the view after each batch. */
 const follow = (log: EventLog, print: (lines: string[]) => void, paint: Paint, show: (view: ViewState) => void) => {
-  let view = log.base();
+  const fold = createFold(log.base());
   let position = log.folded;
   let since: number | undefined;
   const read = (): void => {
@@ -34,14 +35,14 @@ const follow = (log: EventLog, print: (lines: string[]) => void, paint: Paint, s
       if (events.length === 0) break;
       const lines: string[] = [];
       for (const event of events) {
-        view = reduceView(view, event);
+        const view = fold.add(event);
         since ??= event.at;
         lines.push(...linesOf(view, event, since, paint));
       }
       position += events.length;
       print(lines);
     }
-    show(view);
+    show(fold.view);
   };
   read();
   return log.subscribe(read);
@@ -82,6 +83,7 @@ export const followInTerminal = (
   const show = (view: ViewState): void => {
     if (isTree) draw(view);
     for (const session of Object.values(view.sessions)) {
+      if (waitingIn(view, session) === 0) continue;
       for (const approval of approvalsOf(view, session)) {
         const key = `${approval.session} ${approval.callId} ${approval.inputHash}`;
         if (asked.has(key) || approval.needs !== 'approval' || recorder.rootOf(session.id) === undefined) continue;

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { EventLog } from '../event-log.ts';
-import { type ViewState, reduceView } from '../view-state.ts';
+import { foldAll } from '../view-fold.ts';
+import type { ViewState } from '../view-state.ts';
 
 const perSlice = 2_000;
 
@@ -23,7 +24,7 @@ export const createLogHead = (log: EventLog): (() => Promise<LogHead>) => {
       if (head.seq < log.folded) head = { view: log.base(), seq: log.folded };
       const events = log.after(head.seq, perSlice);
       if (events.length === 0) return head;
-      head = { view: events.reduce(reduceView, head.view), seq: head.seq + events.length };
+      head = { view: foldAll(head.view, events), seq: head.seq + events.length };
       await breathe();
     }
   };
