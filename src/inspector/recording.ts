@@ -1,6 +1,7 @@
 import { AgentError } from '../errors.ts';
 import { isJson, isPlainObject } from '../messages/json.ts';
 import type { EventLog } from './event-log.ts';
+import { isEvent, isView } from './event-shape.ts';
 import { type Hello, type ProtocolEvent, protocolVersion } from './protocol.ts';
 import { type ViewState, emptyView } from './view-state.ts';
 
@@ -10,14 +11,11 @@ export interface Recording {
   /** What was before the first event that the file has. */
   base: ViewState;
   events: ProtocolEvent[];
-  /** Lines that could not be read: the last one of a process that was killed. */
+  /** Lines that could not be read: the last one of a process that was killed, or what is no event. */
   unreadable: number;
 }
 
-interface Line {
-  type?: unknown;
-  version?: unknown;
-}
+type Line = Record<string, unknown>;
 
 const parse = (line: string): Line | undefined => {
   try {
@@ -41,28 +39,33 @@ export const readRecording = async (lines: AsyncIterable<string> | Iterable<stri
   for await (const line of lines) {
     if (line === '') continue;
     const parsed = parse(line);
-    if (parsed === undefined || typeof parsed.type !== 'string') {
+    if (parsed === undefined || typeof parsed['type'] !== 'string') {
       if (hello === undefined) refuse('its first line is not JSON');
       unreadable += 1;
       continue;
     }
-    if (parsed.type === 'hello') {
-      if (typeof parsed.version !== 'number') refuse('its first line has no version');
-      if (Number(parsed.version) > protocolVersion) {
+    if (parsed['type'] === 'hello') {
+      if (typeof parsed['version'] !== 'number') refuse('its first line has no version');
+      if (Number(parsed['version']) > protocolVersion) {
         throw new AgentError(
           'newer-document',
-          `the recording was written by a newer version (${String(parsed.version)}, this one reads up to ${protocolVersion}); update agentchart here`,
+          `the recording was written by a newer version (${String(parsed['version'])}, this one reads up to ${protocolVersion}); update agentchart here`,
         );
       }
-      hello ??= parsed as Hello;
+      hello ??= parsed as unknown as Hello;
       continue;
     }
     if (hello === undefined) refuse('its first line is not a "hello"');
-    if (parsed.type === 'base') {
-      if (events.length === 0) base = (parsed as { view: ViewState }).view;
+    if (parsed['type'] === 'base' && isView(parsed['view'])) {
+      // Its events are numbered from 1 here.
+      if (events.length === 0) base = { ...(parsed['view'] as ViewState), seq: 0 };
       continue;
     }
-    const event = parsed as ProtocolEvent;
+    if (parsed['type'] === 'base' || !isEvent(parsed)) {
+      unreadable += 1;
+      continue;
+    }
+    const event = parsed as unknown as ProtocolEvent;
     event.seq = events.length + 1;
     events.push(event);
   }

@@ -1,7 +1,7 @@
 import type { Chart, ChartEdge } from './chart.ts';
 import { callOf } from './actor-tree.ts';
 import type { EventOf, ProtocolEvent } from './protocol.ts';
-import { optionalText, record, text } from './read-plain.ts';
+import { list, optionalText, record, text } from './read-plain.ts';
 import { type ActorView, type SessionView, type ViewState, sessionOf } from './view-state.ts';
 
 /** One line of what happened, for a list, a slider or a terminal. */
@@ -167,7 +167,7 @@ const saidEntry = (base: Omit<TimelineEntry, 'kind'>, { what, data }: EventOf<'s
       return {
         ...base,
         kind: 'said',
-        note: `the same calls ${String(count)} times: ${(tools as string[]).join(', ')}`,
+        note: `the same calls ${String(count)} times: ${list(tools).map(text).join(', ')}`,
       };
     case 'message-fate': {
       const { type, reason: why } = record(fate);

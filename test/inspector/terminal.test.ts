@@ -5,8 +5,11 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createAgent } from '../../src/index.ts';
 import { followInTerminal, inspectRecording, openRecording, startInspector } from '../../src/inspector/index.ts';
+import { createEventLog } from '../../src/inspector/event-log.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
+import { logOf, readRecording } from '../../src/inspector/recording.ts';
 import { printLog } from '../../src/inspector/server/follow-in-terminal.ts';
+import { emptyView, reduceView } from '../../src/inspector/view-state.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
 import { preparePage, readStream } from './http.ts';
@@ -207,6 +210,60 @@ test('a line of more levels than are walked is told, and the rest is read', asyn
   await appendFile(path, `{"type":"failure","where":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`);
   const { events, unreadable } = await openRecording(path);
   expect([events.length, unreadable]).toEqual([whole, 1]);
+});
+
+test('a recording that begins late has what was before, for who reads it and for who goes on with it', async () => {
+  const path = join(folder, 'late.ndjson');
+  const { agent, inspected } = tripAgent();
+  const early = createRecorder(createEventLog({ maxEvents: 20 }));
+  await agent.run('go', { session: 'before', inspect: early.inspect });
+  const first = await startInspector({ agents: [inspected], recorder: early, record: path });
+  await agent.run('go', { session: 'after', inspect: first.inspect });
+  await first.close();
+  const { base, events } = await openRecording(path);
+  expect(Object.keys(base.sessions)).toEqual(['before']);
+  const view = viewOf(logOf(await openRecording(path)));
+  expect(view).toMatchObject({ seq: events.length, sessions: { before: {}, after: {} } });
+
+  const recorder = createRecorder();
+  const second = await startInspector({ record: path, recorder });
+  expect(Object.keys(viewOf(recorder.log).sessions)).toEqual(['before', 'after']);
+  await second.close();
+});
+
+/** The same with other values for each of its parts, also deep inside. */
+const damaged = (value: unknown, depth = 4): unknown[] => {
+  const others = [null, 5, 'x', [null], { a: 1 }, undefined];
+  if (typeof value !== 'object' || value === null || depth === 0) return others;
+  // Of many parts the first ones stand for all.
+  const inside = Object.entries(value)
+    .slice(0, Array.isArray(value) ? 1 : 20)
+    .flatMap(([name, item]) =>
+      damaged(item, depth - 1).map((other) =>
+        Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other },
+      ),
+    );
+  return [...others, ...inside];
+};
+
+test('a line that is JSON and no event is told, and nothing stumbles over what is taken for one', async () => {
+  const path = join(folder, 'damaged.ndjson');
+  await recordTrip(path);
+  const { hello, events } = await openRecording(path);
+  const first = new Map<string, number>();
+  for (const [index, { type }] of events.entries()) if (!first.has(type)) first.set(type, index);
+  let told = 0;
+  const show = async (head: unknown, rest: readonly unknown[]): Promise<void> => {
+    const lines = [hello, head, ...rest].map((line) => JSON.stringify(line) ?? '');
+    const recording = await readRecording(lines);
+    told += recording.unreadable;
+    printLog(logOf(recording), sink());
+  };
+  const base = (index: number) => ({ type: 'base', view: events.slice(0, index).reduce(reduceView, emptyView) });
+  for (const index of first.values())
+    for (const other of damaged(events[index])) await show(base(index), [other, ...events.slice(index + 1, index + 3)]);
+  for (const other of damaged(base(events.length), 5)) await show(other, events.slice(-2));
+  expect(told).toBeGreaterThan(200);
 });
 
 test.each<[string, string, object]>([

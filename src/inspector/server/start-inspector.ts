@@ -71,8 +71,8 @@ export const startInspector = async (options: InspectorOptions = {}): Promise<In
   const { log, inspect, describe } = recorder;
   let isContinued = false;
   if (record !== undefined && log.last === 0 && existsSync(record) && statSync(record).size > 0) {
-    const { events } = await openRecording(record);
-    log.restore(events);
+    const { base, events } = await openRecording(record);
+    log.restore(events, base);
     isContinued = true;
   }
   const restored = log.last;
