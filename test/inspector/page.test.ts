@@ -289,8 +289,61 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     const shown = await page.$eval('#page', (root) => (root as HTMLElement).textContent ?? '');
     expect(shown).toContain('<script>alert(2)</script>');
     expect(shown).toContain('\\u001b[31mred\\u202e');
+    await press(page, '.approval', 'Edit…');
+    const draft = await page.inputValue('.approval textarea');
+    expect(JSON.parse(draft)).toEqual({ evil });
+    // eslint-disable-next-line no-control-regex
+    expect(`${shown}${draft}`).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
     expect(await page.$$eval('#page img, #page script, #page iframe, #page a', (found) => found.length)).toBe(0);
     expect(session.pending).toHaveLength(1);
+  });
+
+  test('what somebody edits stays there when another session begins; a schema that no browser reads keeps nobody from it', async () => {
+    const paid: unknown[] = [];
+    const pay = toolOf('pay', (input) => paid.push(input), { needsApproval: true });
+    const model = scriptedModel([calls(call('pay', { sum: 3 })), 'ok']);
+    const agent = createAgent({ name: 'clerk', model, tools: [pay] });
+    const pattern = { type: 'object' as const, properties: { sum: { type: 'string', pattern: '(?i)^a' } } };
+    const inspector = await start({ agents: [{ ...agent, tools: [{ name: 'pay', inputSchema: pattern }] }] });
+    await agent.run('Pay.', { session: 'first', inspect: inspector.inspect });
+    await waitForText(page, '.where', 'first');
+    await press(page, '.approval', 'Edit…');
+    await page.fill('.approval textarea', '{"sum": "a"}');
+    const other = createAgent({ name: 'other', model: scriptedModel(['hello']) });
+    await other.run('Hi.', { session: 'second', inspect: inspector.inspect });
+    await waitForText(page, '.sessions', 'second');
+    expect(await page.inputValue('.approval textarea')).toBe('{"sum": "a"}');
+    await page.click('.approval [type=submit]');
+    await waitForText(page, shownState, 'done.answered');
+    expect(paid).toEqual([{ sum: 'a' }]);
+  });
+
+  test('of thousands of sessions the newest are listed, and those that wait for somebody', async () => {
+    const recorder = createRecorder();
+    const { agent } = tripAgent();
+    const session = await agent.open('waits', { inspect: recorder.inspect });
+    await session.send('go');
+    await session.settled();
+    for (let index = 0; index < 5_000; index += 1) {
+      const [id, actor] = [`s${index}`, `a${index}`];
+      recorder.log.append({ type: 'session', session: id, root: actor });
+      recorder.log.append({
+        type: 'actor',
+        session: id,
+        actor,
+        parent: null,
+        id,
+        src: 'm',
+        chart: null,
+        states: ['m.done'],
+      });
+    }
+    await start({ recorder });
+    await waitForText(page, '.sessions h2', '5001');
+    expect(await page.$$eval('.session', (rows) => rows.length)).toBe(201);
+    await waitForText(page, '.session', 'waits');
+    await press(page, '.sessions', 'Show 200 earlier');
+    await page.waitForFunction(() => document.querySelectorAll('.session').length === 401);
   });
 
   test('a session of a store is shown with its past, and decided on there', async () => {

@@ -66,7 +66,7 @@ const Header = () => {
       </h1>
       {session === undefined ? null : (
         <div class="where">
-          <b>{session.agent ?? agent?.src}</b> <span class="id">{session.id}</span>
+          <b>{visible(session.agent ?? agent?.src ?? '')}</b> <span class="id">{visible(session.id)}</span>
           <span class={`pill ${isOpen ? toneOfStates(states) : 'quiet'}`} data-testid="state">
             {pathOf(states)}
           </span>
@@ -80,7 +80,7 @@ const Header = () => {
       <div class="does">
         {refusal === undefined ? null : (
           <span class="refusal" role="alert">
-            {refusal}
+            {visible(refusal)}
           </span>
         )}
         {note === undefined ? null : (
@@ -129,7 +129,7 @@ export const App = () => {
       {failures.count === 0 ? null : (
         <p class="notice quiet" role="status">
           {failures.count} {failures.count === 1 ? 'thing' : 'things'} could not be recorded; the agent was not touched.
-          Last: {failures.last?.where}, {failures.last?.message}
+          Last: {failures.last?.where}, {visible(failures.last?.message ?? '')}
         </p>
       )}
       {store.note === undefined ? null : (

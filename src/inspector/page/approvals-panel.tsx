@@ -41,8 +41,10 @@ const Card = ({ approval, isFirst }: { approval: Approval; isFirst: boolean }) =
   const checked = mode === 'edit' ? checkText(draft, inputSchema) : undefined;
   useEffect(() => field.current?.focus(), [mode]);
   const begin = (next: Mode): void => {
+    store.stay();
     setAnswer({});
-    setDraft(next === 'edit' ? JSON.stringify(input, undefined, 2) : '');
+    // In JSON what would turn the reading order may stand as its code.
+    setDraft(next === 'edit' ? visible(JSON.stringify(input, undefined, 2)) : '');
     setMode(next);
   };
   const give = async (work: Promise<Answer>): Promise<void> => {

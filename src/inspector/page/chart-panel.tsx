@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { agentsOf, tagsOf } from '../actor-tree.ts';
 import type { Chart } from '../chart.ts';
+import { visible } from '../escape-control.ts';
 import { drawingOf } from '../drawing.ts';
 import { type Layout, layoutOf } from '../layout.ts';
 import { type Chip, overviewOf } from '../overview.ts';
@@ -98,7 +99,7 @@ export const ChartPanel = () => {
   return (
     <section class="panel chart" aria-label="Chart">
       <header>
-        <h2>{actorName(actor, session)}</h2>
+        <h2>{visible(actorName(actor, session))}</h2>
         {chosen === undefined ? null : (
           <button type="button" class="link" onClick={() => store.look({ actor: undefined })}>
             back to the agent

@@ -14,7 +14,7 @@ const kinds: Record<BarKind, string> = {
 };
 
 const summary = ({ call, bars }: WaterfallRow): string =>
-  `${call.tool}: ${bars.map(({ kind, from, to }) => `${kinds[kind]} ${duration(to - from)}`).join(', ')}, ${call.status ?? call.phase}`;
+  `${visible(call.tool)}: ${bars.map(({ kind, from, to }) => `${kinds[kind]} ${duration(to - from)}`).join(', ')}, ${call.status ?? call.phase}`;
 
 const ticks = [0, 0.25, 0.5, 0.75, 1];
 
