@@ -7,7 +7,7 @@ import {
   type UIMessageChunk,
 } from 'ai';
 import { expect, test } from 'vitest';
-import { aiSdkModel, toUIMessageStream, type UIStreamOptions } from '../../src/ai-sdk/index.ts';
+import { aiSdkModel, toUIMessageStream, toUIMessages, type UIStreamOptions } from '../../src/ai-sdk/index.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { AgentEvent } from '../../src/sessions/agent-event.ts';
 import type { RunStream } from '../../src/sessions/agent.ts';
@@ -209,7 +209,10 @@ test('R9: files and calls of the provider are shown when the turn ends', async (
     { type: 'tool-result' as const, toolCallId: 's1', toolName: 'search', result: { hits: 1 } },
     { type: 'file' as const, mediaType: 'image/png', data: { type: 'data' as const, data: 'aGk=' } },
   ];
-  const { message } = await show(createAgent({ model: aiSdkModel(mockModel(whole(content))) }).stream('go'));
+  const agent = createAgent({ model: aiSdkModel(mockModel(whole(content))) });
+  const { message } = await show(agent.stream('go', { session: 's' }));
+  const [, loaded] = toUIMessages(await agent.open('s'));
+  expect(loaded?.parts).toContainEqual(message.parts.find(({ type }) => type === 'tool-search'));
   expect(message.parts).toMatchObject([
     { type: 'step-start' },
     { type: 'text', text: 'one hit' },

@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, ToolResultPart } from '../../messages/message.ts';
+import type { AssistantMessage, Message, ToolCallPart, ToolResultPart } from '../../messages/message.ts';
 import { partsOf } from '../../messages/message.ts';
 import type { Session } from '../../sessions/session.ts';
 import { fileUrl } from './file-url.ts';
@@ -11,12 +11,11 @@ export const turnMessageId = (turn: number): string => `turn-${turn}`;
 const statusOf = ({ providerOptions }: ToolResultPart): unknown => providerOptions?.['agentchart']?.['status'];
 
 const settledCall = (
-  toolCallId: string,
-  toolName: string,
-  input: unknown,
+  { toolCallId, toolName, input, providerExecuted }: ToolCallPart,
   result: ToolResultPart | undefined,
 ): UIPart => {
-  const call = { type: `tool-${toolName}` as const, toolCallId, input };
+  const theirs = providerExecuted === true ? { providerExecuted } : {};
+  const call = { type: `tool-${toolName}` as const, toolCallId, input, ...theirs };
   if (result === undefined) return { ...call, state: 'input-available' };
   const status = statusOf(result);
   if (status === 'rejected') return { ...call, state: 'output-denied', approval: { id: toolCallId, approved: false } };
@@ -40,7 +39,7 @@ const stepParts = (reply: AssistantMessage, next: Message | undefined): UIPart[]
         case 'file':
           return [{ type: 'file', mediaType: part.mediaType, url: fileUrl(part) }];
         case 'tool-call':
-          return [settledCall(part.toolCallId, part.toolName, part.input, resultOf(part.toolCallId))];
+          return [settledCall(part, resultOf(part.toolCallId))];
         case 'tool-result':
           return [];
         default:
