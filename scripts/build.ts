@@ -50,7 +50,10 @@ const loadedWith = (files: readonly string[], context: ChunkingContext): Readonl
 /** Folders of the core that are used without the rest of it as well: a bundler leaves out whole files. The others are one file. */
 const layers = ['messages', 'tools', 'stores'];
 
-const layerOf = (file: string): string => {
+/** A package goes with what imports it. */
+const layerOf = (file: string, context: ChunkingContext): string => {
+  const [importer] = file.includes('node_modules') ? (context.getModuleInfo(file)?.importers ?? []) : [];
+  if (importer !== undefined) return layerOf(importer, context);
   const [folder = ''] = relative(source, file).split(sep);
   return layers.find((layer) => layer === folder) ?? 'core';
 };
@@ -60,7 +63,7 @@ const placesOf = (context: ChunkingContext): ReadonlyMap<string, string> => {
   const core = loadedWith([fileOf('index')], context);
   const later = [...core].flatMap((id) => context.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
   const base = loadedWith([...later, ...builtFor(imports).map(fileOf)], context);
-  return new Map([...core].map((id) => [id, base.has(id) ? 'base' : layerOf(id)]));
+  return new Map([...core].map((id) => [id, base.has(id) ? 'base' : layerOf(id, context)]));
 };
 
 let places: ReadonlyMap<string, string> | undefined;
