@@ -54,6 +54,8 @@ const layers = ['messages', 'tools', 'stores'];
 const layerOf = (file: string, context: ChunkingContext): string => {
   const [importer] = file.includes('node_modules') ? (context.getModuleInfo(file)?.importers ?? []) : [];
   if (importer !== undefined) return layerOf(importer, context);
+  // Middleware checks its options as the core does, and needs nothing else of it.
+  if (file === fileOf('sessions/option-bounds')) return 'messages';
   const [folder = ''] = relative(source, file).split(sep);
   return layers.find((layer) => layer === folder) ?? 'core';
 };
