@@ -6,6 +6,11 @@ export const openRoundState = (agent: AgentSetup) =>
     on: {
       'call.reported': [
         {
+          guard: { type: 'closesRound', params: ({ event }) => event },
+          target: '#agent.observing',
+          actions: { type: 'noteCall', params: ({ event }) => event },
+        },
+        {
           guard: { type: 'concernsNoOther', params: ({ event }) => event },
           actions: { type: 'noteCall', params: ({ event }) => event },
         },

@@ -4,7 +4,6 @@ import type { OutputCheck } from '../actors/check-output.ts';
 import type { Told } from '../actors/wake.ts';
 import { copyJson } from '../messages/json.ts';
 import {
-  type AgentContext,
   type Decision,
   type Queued,
   type UserMessageEvent,
@@ -20,7 +19,7 @@ import { outcomeEvents } from './outcome-events.ts';
 import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
-import { changeCall, nestedState, ownerOf, pendingOf, runCalls, specsOf, startable } from './round.ts';
+import { changeCall, nestedState, openCalls, ownerOf, pendingOf, runCalls, specsOf, startable } from './round.ts';
 import { type AgentActors, agentGuards } from './agent-guards.ts';
 import type { ChartEvent } from './chart-event.ts';
 import type { AgentRules } from './rules.ts';
@@ -37,9 +36,6 @@ const responseOf = ({ callId, decision, by }: Decision, reason?: string): ChartE
   ...(by === undefined ? {} : { by }),
   ...(reason === undefined ? {} : { reason }),
 });
-
-const openCalls = (context: AgentContext): string[] =>
-  (context.round?.calls ?? []).filter((call) => call.phase !== 'settled').map((call) => call.callId);
 
 /** The actors, guards and actions of the agent's chart, by their names. */
 export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
@@ -84,8 +80,10 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         for (const fate of fates) enqueue.emit(fate);
       }),
       goOn: enqueueActions(({ context, enqueue }) => {
+        const fates = turnSteps.steeringFates(context);
+        if (fates.length === 0 && context.lastRound.length === 0) return;
         enqueue.assign({ lastRound: [], ...turnSteps.readSteering(context) });
-        for (const fate of turnSteps.steeringFates(context)) enqueue.emit(fate);
+        for (const fate of fates) enqueue.emit(fate);
       }),
       withdraw: enqueueActions(({ context, enqueue }, { id, reason }: { id: string; reason?: string | undefined }) => {
         if (!context.inbox.some((queued) => queued.id === id)) return;

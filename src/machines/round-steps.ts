@@ -2,7 +2,7 @@ import type { JsonValue } from '../messages/json.ts';
 import { callsOf, partsOf } from '../messages/message.ts';
 import { type Usage, addUsage } from '../messages/usage.ts';
 import type { ModelReply } from '../models/chat-model.ts';
-import { type CallResult, refOf, textResult } from '../tools/call.ts';
+import { type CallResult, isError, refOf, textResult } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
 import { failure } from './ending-steps.ts';
 import { isRemembered } from './remembered.ts';
@@ -56,6 +56,13 @@ export const refusalOf = (
   return textResult('stopped', 'Error: the call was not run: the turn reached its limit.');
 };
 
+/** Something in the round may end the turn; of any other nothing is kept beside the history. */
+const decidesEnd = ({ calls }: Round, rules: AgentRules): boolean =>
+  calls.some(
+    (call) =>
+      call.result === undefined || call.result.endTurn === true || isError(call.result) || rules.returnsDirect(call),
+  );
+
 /** The settled round becomes two messages; the counters follow (R6, R19). */
 export const closeRound = (context: AgentContext, rules: AgentRules): Step => {
   const { round, turn: now } = context;
@@ -67,7 +74,7 @@ export const closeRound = (context: AgentContext, rules: AgentRules): Step => {
     usage: addUsage(context.usage, nested),
     messages: [...context.messages, ...messagesOf(round)],
     round: null,
-    lastRound: round.calls,
+    lastRound: decidesEnd(round, rules) ? round.calls : [],
     ...changeTurn(context, {
       usage: addUsage(now.usage, nested),
       iterations: now.iterations + 1,

@@ -127,6 +127,14 @@ export const pendingOf = ({ round }: { round: Round | null }): PendingCall[] => 
 
 export const allSettled = (round: Round): boolean => round.calls.every((call) => call.phase === 'settled');
 
+/** The ids of the calls that are not settled. */
+export const openCalls = ({ round }: { round: Round | null }): string[] =>
+  (round?.calls ?? []).filter((call) => call.phase !== 'settled').map((call) => call.callId);
+
+/** True for the only call that is not settled. */
+export const isLastOpen = (round: Round, callId: string): boolean =>
+  round.calls.every((call) => (call.phase === 'settled') !== (call.callId === callId));
+
 export interface Scheduling {
   concurrency: number;
   hold: 'all' | 'gated';

@@ -10,9 +10,10 @@ export type TurnGiven = Omit<RunOptions, 'session' | 'inspect'>;
 
 /** What is set for this turn alone, or undefined. */
 export const turnOptionsOf = ({ limits, toolChoice, settings, metadata }: TurnOptions): TurnOptions | undefined => {
+  if ((limits ?? toolChoice ?? settings ?? metadata) === undefined) return undefined;
   const given = { limits, toolChoice, settings, metadata };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return set.length === 0 ? undefined : (Object.fromEntries(set) as TurnOptions);
+  return Object.fromEntries(set) as TurnOptions;
 };
 
 export interface TurnPost {
