@@ -15,6 +15,6 @@ const openStore = () => {
 };
 
 // Paused runs are in a file, and a document is the same wherever it is kept.
-const { pause: _, resume: __, ...rest } = agentchart(openStore);
+const { pause: _, asleep: __, resume: ___, ...rest } = agentchart(openStore);
 
 export const contender: Contender = { ...rest, ...storedSessions(openStore), isStored: true };

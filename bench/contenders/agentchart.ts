@@ -57,6 +57,19 @@ const agentOf = (task: Task, { store = memoryStore(), needsApproval = false, del
     store,
   });
 
+/** Runs that wait for a decision on their one call. */
+const pauseIn = (task: Task, store: SessionStore) => {
+  const agent = agentOf(task, { store, needsApproval: true });
+  return async () => {
+    task.begin();
+    const session = await agent.open();
+    await session.send(question);
+    const { outcome, pending } = await session.settled();
+    if (outcome.type !== 'pending' || pending.length !== 1) throw new Error(`the run is ${outcome.type}`);
+    return session;
+  };
+};
+
 /** In memory, or in any other store. */
 export const agentchart = (openStore: () => SessionStore = memoryStore): Contender => ({
   packages: ['agentchart', 'xstate'],
@@ -86,16 +99,29 @@ export const agentchart = (openStore: () => SessionStore = memoryStore): Contend
   },
   pause: (task) => {
     const store = openStore();
-    const agent = agentOf(task, { store, needsApproval: true });
+    const pause = pauseIn(task, store);
     return async () => {
-      task.begin();
-      const session = await agent.open();
-      await session.send(question);
-      const { outcome, pending } = await session.settled();
-      if (outcome.type !== 'pending' || pending.length !== 1) throw new Error(`the run is ${outcome.type}`);
+      const session = await pause();
       // What is kept in the store of this process is counted by nobody here: it is the same as a document elsewhere.
       await store.delete(session.id);
       return session;
+    };
+  },
+  asleep: (task) => {
+    const elsewhere = openStore();
+    const pause = pauseIn(task, elsewhere);
+    const pauseAndLeave = pauseIn(task, openStore());
+    return {
+      'as a document': async () => {
+        const session = await pause();
+        const json = JSON.stringify(session);
+        await session[Symbol.asyncDispose]();
+        await elsewhere.delete(session.id);
+        return json;
+      },
+      'in a store': async () => {
+        await (await pauseAndLeave())[Symbol.asyncDispose]();
+      },
     };
   },
   resume: async (task) => {

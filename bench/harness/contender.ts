@@ -12,6 +12,8 @@ export interface Contender {
   stream?(task: Task, deltas: readonly string[]): Run | Promise<Run>;
   /** Starts a run that stops to ask somebody, and gives what must stay in memory until there is a decision. */
   pause?(task: Task): (() => Promise<unknown>) | Promise<() => Promise<unknown>>;
+  /** The same where nobody holds the run: the ways to keep it, by a name for each. */
+  asleep?(task: Task): Record<string, () => Promise<unknown>>;
   /** The JSON of a run of `messages` messages that waits for a decision, and what makes a live run of it again and approves it. */
   resume?(
     task: Task,

@@ -1,5 +1,5 @@
 import { createTask, roundsOf } from '../harness/task.ts';
-import type { Workload } from '../harness/workload.ts';
+import type { Figures, Workload } from '../harness/workload.ts';
 
 const count = 10_000;
 
@@ -13,22 +13,27 @@ const heap = (): number => {
 export const workload: Workload = {
   title: '10,000 paused runs',
   about:
-    'Runs that wait for a decision on one call, all held in memory: bytes of heap and buffers for each, its messages with it.',
+    'Runs that wait for a decision on one call, all held in memory: bytes of heap and buffers for each, its messages with it. Beside it where nobody holds the live run: as its document, or in a store in memory.',
   unit: 'bytes',
   rounds: 1,
   prepare: async (contender) => {
     const task = createTask({ replies: roundsOf(1), execute: () => '' });
     const pause = await contender.pause?.(task);
-    return (
-      pause &&
-      (async () => {
-        for (let index = 0; index < 50; index += 1) await pause();
-        const before = heap();
-        const held: unknown[] = [];
-        for (let index = 0; index < count; index += 1) held.push(await pause());
-        const size = (heap() - before) / held.length;
-        return { size };
-      })
-    );
+    if (pause === undefined) return undefined;
+    const asleep = Object.entries(contender.asleep?.(task) ?? {});
+    return async () => {
+      const figures: Figures = { size: await sizeOf(pause) };
+      for (const [name, keep] of asleep) figures[name] = await sizeOf(keep);
+      return figures;
+    };
   },
+};
+
+/** Bytes for each of what `make` makes. */
+const sizeOf = async (make: () => Promise<unknown>): Promise<number> => {
+  for (let index = 0; index < 50; index += 1) await make();
+  const before = heap();
+  const held: unknown[] = [];
+  for (let index = 0; index < count; index += 1) held.push(await make());
+  return (heap() - before) / held.length;
 };
