@@ -132,7 +132,7 @@ test('both methods stop at once with the reason of the signal, also where the pr
   ]) {
     const controller = new AbortController();
     const running = begin(controller.signal);
-    setTimeout(() => controller.abort(reason), 5);
+    setImmediate(() => controller.abort(reason));
     await expect(running).rejects.toBe(reason);
     await expect(begin(AbortSignal.abort(reason))).rejects.toBe(reason);
   }

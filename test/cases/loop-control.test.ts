@@ -383,7 +383,8 @@ describe('processes', () => {
       isSame: true,
       results: [late, 'busy is done', late],
     });
-    expect(printed['took']).toBeLessThan(2000);
+    // Of the one that may take a minute nothing was waited for.
+    expect(printed['took']).toBeLessThan(30_000);
   });
 });
 

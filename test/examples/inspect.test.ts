@@ -18,7 +18,7 @@ test('the inspector example waits for a decision on its page, and books when it 
   const finished = await running.finished;
   expect(finished.stdout).toContain('73 yuan');
   expect([finished.stderr, finished.status]).toEqual(['', 0]);
-}, 30_000);
+});
 
 test('the inspector of Stately attaches to our machines', async () => {
   const { status, stdout, stderr } = await runExample('stately-inspect.ts', [], { cwd: await emptyFolder() });
@@ -29,4 +29,4 @@ test('the inspector of Stately attaches to our machines', async () => {
   expect(states.indexOf('"acting"')).toBeLessThan(states.indexOf('{"done":"answered"}'));
   expect(stdout).toContain('actor    call_1_0');
   expect(status).toBe(0);
-}, 30_000);
+});

@@ -28,9 +28,10 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
 
   /** A page of a user of its own, and what went wrong in it. */
   const openPage = async (path: string): Promise<{ page: Page; errors: string[] }> => {
-    const context = await browser.newContext();
+    // Small: what is drawn is looked at by nobody.
+    const context = await browser.newContext({ viewport: { width: 480, height: 320 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(50_000);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     page.on('response', (response) => {

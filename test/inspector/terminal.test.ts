@@ -65,9 +65,9 @@ test('at a keyboard the question is asked and the answer runs the call', async (
   const session = await agent.open('trip', { inspect: recorder.inspect });
   await session.send('go');
   await session.settled();
-  await vi.waitFor(() => expect(output.text()).toContain('[a]pprove'));
+  await vi.waitFor(() => expect(output.text()).toContain('[a]pprove'), 30_000);
   input.write('a\n');
-  await vi.waitFor(() => expect(session.status).toBe('settled'));
+  await vi.waitFor(() => expect(session.status).toBe('settled'), 30_000);
   stop();
   expect(seats).toEqual([1]);
 });
@@ -80,7 +80,7 @@ test('a keyboard that goes away decides nothing', async () => {
   const session = await agent.open('trip', { inspect: recorder.inspect });
   await session.send('go');
   await session.settled();
-  await vi.waitFor(() => expect(output.text()).toContain('[a]pprove'));
+  await vi.waitFor(() => expect(output.text()).toContain('[a]pprove'), 30_000);
   input.end();
   await new Promise((resolve) => setImmediate(resolve));
   stop();
@@ -172,7 +172,7 @@ test('a recording holds the whole run, and prints and serves it without the proc
   const output = sink(true);
   const leaving = new AbortController();
   const served = inspectRecording(path, { output, signal: leaving.signal });
-  await vi.waitFor(() => expect(output.text()).toContain('http://127.0.0.1:'));
+  await vi.waitFor(() => expect(output.text()).toContain('http://127.0.0.1:'), 30_000);
   const streamed = await readStream(output.text().trim(), ({ events: all }) => all.length === events.length);
   expect(streamed.events).toEqual(events);
   leaving.abort();
@@ -289,6 +289,6 @@ test('a recording that cannot be written is told, and the agent goes on', async 
   const inspector = await startInspector({ record: join(folder, 'no', 'such', 'folder.ndjson'), recorder });
   const { outcome } = await agent.run('go', { inspect: inspector.inspect });
   expect(outcome.type).toBe('pending');
-  await vi.waitFor(() => expect(viewOf(recorder.log).failures.last?.where).toContain('recording to'));
+  await vi.waitFor(() => expect(viewOf(recorder.log).failures.last?.where).toContain('recording to'), 30_000);
   await inspector.close();
 });

@@ -37,7 +37,7 @@ const payments = () => {
 const twoPayments = calls(call('pay', { to: 'ann' }), call('pay', { to: 'ben' }));
 
 const until = async (session: Session, isSo: (calls: readonly CallRecord[]) => boolean): Promise<void> => {
-  await waitFor(session.actor, ({ context }) => isSo(context.round?.calls ?? []), { timeout: 5_000 });
+  await waitFor(session.actor, ({ context }) => isSo(context.round?.calls ?? []));
 };
 const phaseOf = (records: readonly CallRecord[], index: number) => records[index]?.phase;
 

@@ -218,7 +218,7 @@ describe('a reply that is not right', () => {
       }),
       { numRuns: 400 },
     );
-  }, 20_000);
+  });
 });
 
 describe('what breaks when it is looked at', () => {

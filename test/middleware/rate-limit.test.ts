@@ -85,11 +85,11 @@ it.each(['generate', 'stream'] as const)(
     };
     const first = ask(1);
     const second = ask(2);
-    await vi.waitFor(() => expect(ends).toHaveLength(1));
+    await vi.waitFor(() => expect(ends).toHaveLength(1), 30_000);
     expect(begun).toEqual(method === 'generate' ? [] : [1]);
     ends[0]?.();
     await first;
-    await vi.waitFor(() => expect(ends).toHaveLength(2));
+    await vi.waitFor(() => expect(ends).toHaveLength(2), 30_000);
     ends[1]?.();
     await second;
     expect(begun).toEqual([1, 2]);

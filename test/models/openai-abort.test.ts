@@ -1,4 +1,6 @@
+import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
+import { openaiChat } from '../../src/models/openai/index.ts';
 import { delta, sseOpen, startReplayServer } from '../support/replay-server.ts';
 import { modelOf, streamOf, thrownBy } from './ask.ts';
 
@@ -19,7 +21,7 @@ describe('R35: a request that is stopped', () => {
     const reading = (async () => {
       for await (const chunk of streamOf(server, {}, { signal: controller.signal })) {
         chunks.push(chunk);
-        setTimeout(() => controller.abort(reason), 20);
+        setImmediate(() => controller.abort(reason));
       }
     })();
     expect(await thrownBy(reading)).toBe(reason);
@@ -28,10 +30,12 @@ describe('R35: a request that is stopped', () => {
   });
 
   test.each(['whole', 'streamed'])('rejects before the headers came, %s', async (way) => {
-    await using server = await startReplayServer([silent]);
     const controller = new AbortController();
     const reason = new Error('enough');
-    setTimeout(() => controller.abort(reason), 50);
+    await using server = await startReplayServer(() => {
+      setImmediate(() => controller.abort(reason));
+      return silent;
+    });
     const { signal } = controller;
     const asked = way === 'whole' ? modelOf(server).generate(hello, { signal }) : all(streamOf(server, {}, { signal }));
     expect(await thrownBy(asked)).toBe(reason);
@@ -43,8 +47,17 @@ describe('R35: a request that is stopped', () => {
     await using server = await startReplayServer([{ body: '{"choices":[', headers, then: 'stay-open' }]);
     const controller = new AbortController();
     const reason = new Error('enough');
-    setTimeout(() => controller.abort(reason), 100);
-    expect(await thrownBy(modelOf(server).generate(hello, { signal: controller.signal }))).toBe(reason);
+    const client = new OpenAI({
+      baseURL: server.baseURL,
+      apiKey: 'key',
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        setImmediate(() => controller.abort(reason));
+        return response;
+      },
+    });
+    const asked = openaiChat({ model: 'scripted', client }).generate(hello, { signal: controller.signal });
+    expect(await thrownBy(asked)).toBe(reason);
     expect(await server.requests[0]?.closed).toBe(true);
   });
 

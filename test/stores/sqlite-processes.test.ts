@@ -101,7 +101,7 @@ test('B131: kill -9 in the middle of commits leaves the old or the new state, ne
     );
     await store.close();
   }
-}, 30_000);
+});
 
 test('B131: a log that is cut anywhere gives the old or the new state, and takes the next commit', async () => {
   const session = { agent: 'agent', sessionId: 'cut' };
@@ -131,7 +131,7 @@ test('B131: a log that is cut anywhere gives the old or the new state, and takes
   }
   expect([...seen]).toEqual([2, 3]);
   await store.close();
-}, 30_000);
+});
 
 test.skipIf(process.platform === 'win32')(
   'B131: a full disk rejects with the cause; what was confirmed stays and can be read',

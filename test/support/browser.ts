@@ -23,6 +23,8 @@ export const startBrowser = (): Promise<Browser> =>
       '--disable-sync',
       // A process less to start.
       '--in-process-gpu',
+      // A page stays in the process in which it began empty.
+      '--disable-site-isolation-trials',
     ],
   });
 

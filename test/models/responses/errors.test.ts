@@ -126,9 +126,11 @@ describe('R35: a request that is stopped', () => {
   });
 
   test.each(['whole', 'streamed'])('rejects before the headers came, %s', async (way) => {
-    await using server = await startReplayServer([{ delay: 60_000 }]);
     const controller = new AbortController();
-    setTimeout(() => controller.abort(reason), 50);
+    await using server = await startReplayServer(() => {
+      setImmediate(() => controller.abort(reason));
+      return { delay: 60_000 };
+    });
     const { signal } = controller;
     const asked = way === 'whole' ? modelOf(server).generate(hello, { signal }) : all(streamOf(server, {}, { signal }));
     expect(await thrownBy(asked)).toBe(reason);
