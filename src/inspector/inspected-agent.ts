@@ -15,8 +15,8 @@ export interface InspectedSession {
 }
 
 /**
- * An agent whose sessions can be decided on in the inspector. What `createAgent` gives is one; `tools` and `limits` are shown where
- * they are given: `{ ...agent, tools, limits }`.
+ * An agent whose sessions can be decided on in the inspector. What `createAgent` gives is one. Edits are checked against the schemas of its
+ * `tools`, its `limits` are the bounds of the gauges.
  */
 export interface InspectedAgent {
   readonly name: string;

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { access, cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, type Metafile, build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blocksOf } from '../examples/readme-blocks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const subpaths = [
@@ -46,7 +48,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentchart-pack-'));
   app = join(folder, 'app');
   await run(process.execPath, [join(root, 'scripts', 'build.ts'), join(folder, 'source', 'dist')], root);
-  for (const file of ['package.json', 'CHANGELOG.md', 'LICENSE', 'README.md', 'docs']) {
+  for (const file of ['package.json', 'CHANGELOG.md', 'LICENSE', 'README.md', 'docs', 'examples']) {
     await cp(join(root, file), join(folder, 'source', file), { recursive: true });
   }
   const packed = await run('npm', ['pack', './source', '--json', '--ignore-scripts'], folder);
@@ -250,23 +252,77 @@ test('installing it brings four packages at most', async () => {
   expect(names.length).toBeLessThanOrEqual(4);
 });
 
-test('the tarball holds the build, the documents and the licence, and no source', async () => {
+test('the tarball holds the build, the documents, the examples and the licence, and no source', async () => {
   const installed = join(app, 'node_modules', 'agentchart');
   const files = await readdir(installed);
-  expect(files.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+  expect(files.toSorted()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist',
+    'docs',
+    'examples',
+    'package.json',
+  ]);
   const built = await readdir(join(installed, 'dist'), { recursive: true });
   expect(built.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
 });
 
-test('what the README links to is there: its documents in the tarball, the rest in the repository', async () => {
+const pagesIn = async (place: string): Promise<string[]> => {
+  const docs = await readdir(join(place, 'docs'));
+  return ['README.md', ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file))];
+};
+
+test('whatever the README and the documents link to or show is in the tarball', async () => {
   const installed = join(app, 'node_modules', 'agentchart');
-  const readme = await readFile(join(installed, 'README.md'), 'utf8');
-  const links = [...new Set([...readme.matchAll(/\]\((?!https?:)([\w./-]+)/g)].map(([, link = '']) => link))];
-  expect(links).toContain('docs/sessions.md');
-  for (const link of links) {
-    const place = /^docs\/.*\.(md|svg)$/.test(link) ? installed : root;
-    await expect(access(join(place, link))).resolves.toBeUndefined();
+  const links: string[] = [];
+  for (const page of await pagesIn(installed)) {
+    const text = await readFile(join(installed, page), 'utf8');
+    for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) links.push(join(dirname(page), link));
   }
+  expect(links).toEqual(expect.arrayContaining(['docs/sessions.md', 'docs/agent.svg', 'examples/weather.ts']));
+  const missing = links.filter((link) => !existsSync(join(installed, link)));
+  expect(missing).toEqual([]);
+});
+
+/** What the pages take for granted: a module of the reader's own. */
+const readersOwn = {
+  'package.json': '{ "type": "module" }',
+  'my-agent.ts': `
+    import { createAgent, tool } from 'agentchart';
+    import { scriptedModel } from 'agentchart/testing';
+    import { z } from 'zod';
+    export const model = scriptedModel([]);
+    export const tools = [tool({ name: 'pay', inputSchema: z.object({ to: z.string() }), execute: () => 'paid' })];
+    export const agent = createAgent({ model, tools });`,
+  'my-store.ts': `
+    import { memoryStore } from 'agentchart';
+    export const myStore = (_place: string) => memoryStore();`,
+};
+
+test('the programs of the README and of every document fit the types that are installed', async () => {
+  const reader = join(folder, 'reader');
+  const modules = join(reader, 'node_modules');
+  await mkdir(modules, { recursive: true });
+  for (const name of await readdir(join(root, 'node_modules')))
+    await symlink(join(root, 'node_modules', name), join(modules, name), 'junction');
+  await symlink(join(app, 'node_modules', 'agentchart'), join(modules, 'agentchart'), 'junction');
+  for (const [name, text] of Object.entries(readersOwn)) await writeFile(join(reader, name), text);
+  const programs: string[] = [];
+  for (const page of await pagesIn(root)) {
+    const blocks = blocksOf(page, 'ts');
+    if (blocks.length === 0) continue;
+    programs.push(`${basename(page, '.md')}.ts`);
+    await writeFile(join(reader, programs.at(-1) ?? ''), `${blocks.join('\n')}\nexport {};\n`);
+  }
+  expect(programs).toEqual(expect.arrayContaining(['README.ts', 'inspector.ts', 'sessions.ts']));
+  const { compilerOptions } = JSON.parse(await readFile(join(root, 'tsconfig.json'), 'utf8')) as {
+    compilerOptions: object;
+  };
+  const own = { customConditions: [], noUnusedLocals: false, preserveSymlinks: true };
+  const config = { compilerOptions: { ...compilerOptions, ...own }, files: programs };
+  await writeFile(join(reader, 'tsconfig.json'), JSON.stringify(config));
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', reader], reader);
 });
 
 const forBrowsers = ['', '/openai', '/middleware', '/otel', '/compaction', '/inspector', '/sqlite'].map(
