@@ -11,7 +11,7 @@ const getWeather = tool({
   description: 'The weather of a place, now',
   inputSchema: z.object({ location: z.string() }),
   annotations: { readOnly: true },
-  execute: ({ location }) => ({ location, condition: '小雨', celsius: 16 }),
+  execute: ({ location }) => ({ location, condition: 'light rain', celsius: 16 }),
 });
 
 /** Answers itself: no model is asked, and the session hears nothing of it. */
@@ -43,7 +43,7 @@ await runMain(async () => {
     toolMiddleware: [log.tool, simplify],
   });
   try {
-    const weather = '根据当前苏州的天气给我一些穿衣建议。';
+    const weather = 'What should I wear in Suzhou today?';
     for (const question of [weather, weather, 'What is the password?']) {
       console.log(`\n${question}`);
       const { text } = await agent.run(question);

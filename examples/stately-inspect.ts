@@ -12,7 +12,13 @@ import { runMain } from './terminal/run-main.ts';
 const getWeather = tool({
   name: 'GetWeather',
   inputSchema: z.object({ location: z.string() }),
-  execute: ({ location }) => ({ location, condition: '小雨', celsius: 16, humidity: 82, wind: '东北风 3 级' }),
+  execute: ({ location }) => ({
+    location,
+    condition: 'light rain',
+    celsius: 16,
+    humidity: 82,
+    wind: 'north-east, 3 Beaufort',
+  }),
 });
 
 /** Hands what one client says to the others; on this machine only. */
@@ -51,7 +57,7 @@ await runMain(async () => {
         if (JSON.stringify(value) === '{"done":"answered"}') resolve();
       });
     });
-    await agent.run('根据当前苏州的天气给我一些穿衣建议。', { inspect: inspector.inspect });
+    await agent.run('What should I wear in Suzhou today?', { inspect: inspector.inspect });
     await isOver;
     return 0;
   } finally {

@@ -6,24 +6,32 @@ import { escapeText } from './terminal/escape-text.ts';
 import { runMain } from './terminal/run-main.ts';
 import { showInspector } from './terminal/show-inspector.ts';
 
+const question = 'What should I wear in Suzhou today?';
+
 const getWeather = tool({
   name: 'GetWeather',
   description: 'The weather of a place, now',
   inputSchema: z.object({ location: z.string() }),
   annotations: { readOnly: true },
   // A real one would ask a weather service here.
-  execute: ({ location }) => ({ location, condition: '小雨', celsius: 16, humidity: 82, wind: '东北风 3 级' }),
+  execute: ({ location }) => ({
+    location,
+    condition: 'light rain',
+    celsius: 16,
+    humidity: 82,
+    wind: 'north-east, 3 Beaufort',
+  }),
 });
 
 await runMain(async () => {
   const { model, about, close } = await chooseModel();
-  console.log(`${about}\n`);
+  console.log(`${about}\n\nYou:   ${question}\n`);
   const agent = createAgent({ model, tools: [getWeather] });
   const shown = process.argv.includes('--inspect') ? await showInspector({ agents: [agent] }) : undefined;
   try {
     const seen = shown?.inspect === undefined ? {} : { inspect: shown.inspect };
-    const { text, iterations } = await agent.run('根据当前苏州的天气给我一些穿衣建议。', seen);
-    console.log(`${escapeText(text)}\n\n(rounds of tool calls: ${iterations})`);
+    const { text, iterations } = await agent.run(question, seen);
+    console.log(`Agent: ${escapeText(text)}\n\n(rounds of tool calls: ${iterations})`);
     await shown?.stay();
     return 0;
   } finally {
