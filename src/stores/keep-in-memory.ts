@@ -22,7 +22,7 @@ export interface Kept {
 }
 
 const readAt = (kept: Kept, at = kept.summary.revision): StoredSession | undefined => {
-  const last = kept.revisions[at - 1];
+  const last = Number.isInteger(at) ? kept.revisions[at - 1] : undefined;
   if (last === undefined) return undefined;
   const until = kept.revisions.slice(0, at);
   const start = Math.max(

@@ -37,8 +37,9 @@ export const readingCases: readonly StoreCase[] = [
     same(await store.list({ agent }), [], 'the sessions of an unknown agent');
     same(await store.delete(sessionId), false, 'deleting an unknown session');
     await store.commit(commitOf(bench, 1));
-    for (const at of [-1, 0, 1.5, 2, Number.NaN]) {
-      same(await store.read(sessionId, { at }), undefined, `revision ${at} of a session with one`);
+    // What no type allows: a text that looks like a revision.
+    for (const at of [-1, 0, 1.5, 2, Number.NaN, Infinity, 2 ** 60, '1' as unknown as number]) {
+      same(await store.read(sessionId, { at }), undefined, `revision ${JSON.stringify(at)} of a session with one`);
     }
   }),
 
