@@ -9,6 +9,7 @@ import { createEventLog } from '../../src/inspector/event-log.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
 import { logOf, readRecording } from '../../src/inspector/recording.ts';
 import { printLog } from '../../src/inspector/server/follow-in-terminal.ts';
+import { linesOf } from '../../src/inspector/server/lines-of.ts';
 import { emptyView, reduceView } from '../../src/inspector/view-state.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
@@ -266,6 +267,12 @@ test('a line that is JSON and no event is told, and nothing stumbles over what i
   expect(told).toBeGreaterThan(200);
 });
 
+test('a line that is longer than a text can be is left out, and the rest is read', async () => {
+  const lines: string[] = [];
+  for await (const line of linesOf(['ab', 'c\r\nde', 'fghij', 'klm\n', '\nno', 'p'], 6)) lines.push(line);
+  expect(lines).toEqual(['abc', '(too long)', '', 'nop']);
+});
+
 test.each<[string, string, object]>([
   ['nothing', '', { code: 'invalid-document' }],
   ['another file', 'hello world\n', { code: 'invalid-document' }],
@@ -277,10 +284,9 @@ test.each<[string, string, object]>([
   await expect(openRecording(path)).rejects.toMatchObject(error);
 });
 
-test('a file that is not there is told', async () => {
-  await expect(inspectRecording('nowhere.ndjson', { output: sink() })).rejects.toMatchObject({
-    code: 'invalid-option',
-  });
+test('a file that is not there, or is none, is told', async () => {
+  for (const path of ['nowhere.ndjson', folder])
+    await expect(inspectRecording(path, { output: sink() })).rejects.toMatchObject({ code: 'invalid-option' });
 });
 
 test('a recording that cannot be written is told, and the agent goes on', async () => {

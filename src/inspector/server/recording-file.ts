@@ -1,18 +1,26 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { AgentError, errorData } from '../../errors.ts';
 import { encodeView } from '../encode.ts';
 import type { EventLog } from '../event-log.ts';
 import { type Recording, readRecording } from '../recording.ts';
+import { linesOf } from './lines-of.ts';
 
 const perWrite = 500;
 
-/** Reads a recording from a file. Throws `AgentError`: `invalid-document`, `newer-document`, `invalid-option` where there is no such file. */
+/**
+ * Reads a recording from a file. Throws `AgentError`: `invalid-document`, `newer-document`, `invalid-option` where no file can be read
+ * there.
+ */
 export const openRecording = async (path: string): Promise<Recording> => {
   if (!existsSync(path)) throw new AgentError('invalid-option', `there is no recording ${path}`);
   const input = createReadStream(path, 'utf8');
   try {
-    return await readRecording(createInterface({ input, crlfDelay: Infinity }));
+    return await readRecording(linesOf(input));
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    throw new AgentError('invalid-option', `the recording ${path} cannot be read: ${errorData(error).message}`, {
+      cause: error,
+    });
   } finally {
     input.destroy();
   }
