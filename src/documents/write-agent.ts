@@ -57,6 +57,20 @@ export const seeActor = (actor: AnyActorRef): Seen => {
   };
 };
 
+/** True where nothing has happened between two looks at an actor: what a machine leaves alone it leaves the same object. */
+export const isSameSeen = (one: Seen, other: Seen): boolean => {
+  if (one.context !== other.context || one.value !== other.value) return false;
+  if (one.input !== other.input || one.known !== other.known) return false;
+  const ids = Object.keys(one.children);
+  return (
+    ids.length === Object.keys(other.children).length &&
+    ids.every((id) => {
+      const [before, after] = [one.children[id], other.children[id]];
+      return before !== undefined && after !== undefined && isSameSeen(before, after);
+    })
+  );
+};
+
 const orEqual = (change: Change | undefined): Change => change ?? {};
 
 const knownOf = ({ children }: Seen): { known?: Record<string, unknown> } => {

@@ -1,12 +1,13 @@
 /** Commits of one session, one at a time, each of the newest state: what changes while one is under way is in the next. */
 export interface CommitQueue {
-  /** Begins one, or shares the one that waits already. */
+  /** Begins one, or shares the one that waits already, or the one under way where that has all there is. */
   commit(): Promise<void>;
   /** Settles with the commit that was asked for last; at once where none is under way. */
   idle(): Promise<void>;
 }
 
-export const createCommitQueue = (write: () => Promise<void>): CommitQueue => {
+/** `hasAll` says of the commit under way whether another one after it would find nothing new. */
+export const createCommitQueue = (write: () => Promise<void>, hasAll: () => boolean = () => false): CommitQueue => {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   const begin = (): Promise<void> => {
@@ -19,14 +20,17 @@ export const createCommitQueue = (write: () => Promise<void>): CommitQueue => {
     work.then(over, over);
     return work;
   };
+  const commit = (): Promise<void> => {
+    // Asked first: between the end of one and the start of the next neither is under way.
+    if (next !== undefined) return next;
+    if (current === undefined) return begin();
+    // Where it fails whoever shares it tries for himself.
+    if (hasAll()) return current.catch(commit);
+    next = current.then(begin, begin);
+    return next;
+  };
   return {
-    commit: () => {
-      // Asked first: between the end of one and the start of the next neither is under way.
-      if (next !== undefined) return next;
-      if (current === undefined) return begin();
-      next = current.then(begin, begin);
-      return next;
-    },
+    commit,
     idle: async () => next ?? current,
   };
 };

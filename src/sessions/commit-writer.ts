@@ -1,3 +1,4 @@
+import { isSameSeen } from '../documents/write-agent.ts';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
 import type { Commit, StoredSession } from '../stores/store.ts';
@@ -10,6 +11,8 @@ export interface CommitWriter {
   readonly known: Committed | undefined;
   /** Writes nothing where nothing is new. Rejects with `session-conflict` or `store-error`, or what the store says of itself. */
   write(): Promise<void>;
+  /** True where the store is taking a commit and nothing has happened since it was made. */
+  hasAll(): boolean;
 }
 
 export interface CommitWriterOptions extends JournalOptions {
@@ -30,6 +33,8 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
   const { store, sessionId, agent, createdAt, news } = options;
   let known = options.committed;
   let isClaimed = false;
+  /** The commit that the store is taking. */
+  let underWay: NextCommit | undefined;
   /** A commit of which nobody knows whether the store has taken it. */
   let lost: NextCommit | undefined;
   let conflict: SessionConflictError | undefined;
@@ -71,11 +76,14 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
     const next = nextCommit(before, moment, options.mustClaim() && !isClaimed);
     if (next === undefined) return;
     lost = next;
+    underWay = next;
     try {
       await store.commit(next.commit);
     } catch (error) {
       if (isInstance(error, SessionConflictError)) lost = undefined;
       throw error;
+    } finally {
+      underWay = undefined;
     }
     lost = undefined;
     keep(next);
@@ -85,6 +93,12 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
     get known() {
       return typeof known === 'object' ? known : undefined;
     },
+    hasAll: () =>
+      underWay !== undefined &&
+      underWay.commit.transitions.length === news.transitions.length &&
+      underWay.commit.taken.length === news.taken.length &&
+      underWay.commit.refused.length === news.refused.length &&
+      isSameSeen(underWay.after.seen, options.look().seen),
     write: async () => {
       if (conflict !== undefined) throw conflict;
       try {

@@ -66,13 +66,16 @@ export const createJournal = (options: JournalOptions): Journal => {
   const look = (): Sight => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
   const queue = createCommitQueue(async () => {
     try {
-      writer ??= (workings() ?? (await loadWorkings())).createCommitWriter({
-        ...options,
-        news,
-        look,
-        isDetached: () => isDetached,
-        mustClaim: () => mustClaim,
-      });
+      writer ??= (workings() ?? (await loadWorkings())).createCommitWriter(
+        {
+          ...options,
+          news,
+          look,
+          isDetached: () => isDetached,
+          mustClaim: () => mustClaim,
+        },
+        () => writer?.hasAll() ?? false,
+      );
       await writer.write();
       hasFailed = false;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { difference } from '../documents/change.ts';
 import { machineVersion } from '../documents/document.ts';
 import type { StoredAgent } from '../documents/stored-agent.ts';
-import { type Seen, messagesOf, writeAgent } from '../documents/write-agent.ts';
+import { type Seen, isSameSeen, messagesOf, writeAgent } from '../documents/write-agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { pendingOf } from '../machines/round.ts';
 import type { Message } from '../messages/message.ts';
@@ -21,6 +21,8 @@ export interface Committed {
   messages: number;
   /** Absent where it is of an older version: the next commit is a whole one. */
   state?: StoredState;
+  /** What `state` was written from, where it was written here. */
+  seen?: Seen;
   /** Characters of the last whole state, and of the changes since. */
   lengths?: { whole: number; changes: number };
 }
@@ -37,7 +39,7 @@ export interface Moment extends Pick<SessionSummary, 'sessionId' | 'agent' | 'cr
 export interface NextCommit {
   commit: Commit;
   /** What the store holds when it has taken it. */
-  after: Committed;
+  after: Committed & { seen: Seen };
 }
 
 /** A whole state is written when the changes since the last one are this many times as long. */
@@ -49,6 +51,8 @@ export const nextCommit = (
   { seen, status, transitions, taken, refused, ...about }: Moment,
   mustBe: boolean,
 ): NextCommit | undefined => {
+  const isUntouched = before?.seen !== undefined && isSameSeen(before.seen, seen);
+  if (isUntouched && taken.length + refused.length === 0 && !mustBe) return undefined;
   const isElsewhere = (seen.context as AgentContext).elsewhere !== undefined;
   const messages = isElsewhere ? [] : messagesOf(seen);
   const count = Math.max(before?.messages ?? 0, messages.length);
@@ -77,6 +81,7 @@ export const nextCommit = (
       refused,
     },
     after: {
+      seen,
       revision,
       messages: count,
       state,
