@@ -2,21 +2,16 @@ import { packTransitions } from './packed-transitions.ts';
 import { packRefusal } from './refusal.ts';
 import { SessionConflictError } from './session-conflict.ts';
 import { type SqliteConnection, type SqliteDatabase, isBusy } from './sqlite-connection.ts';
+import { type SummaryRow, isRowCurrent, selectSummaries } from './sqlite-summaries.ts';
 import type { Commit } from './store.ts';
 
-interface Session {
-  key: number;
-  revision: number;
-  /** Messages that lie in the table. */
-  stored: number;
-}
-
-const find = 'select key, revision, stored from sessions where id = ?';
+const find = `${selectSummaries} where sessions.id = ?`;
 const create = `insert into sessions (agent, machine, status, pending, messages, revision, created, updated, stored, id)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const change = `update sessions set agent = ?, machine = ?, status = ?, pending = ?, messages = ?, revision = ?, created = ?,
   updated = ?, stored = ? where key = ?`;
-const addCommit = `insert into commits (id, at, whole, stored, transitions, state) values ((? << 32) + ?, ?, ?, ?, ?, ?)`;
+const addCommit =
+  'insert into commits (id, at, whole, stored, transitions, state) values ((? << 32) + ?, ?, ?, ?, ?, ?)';
 const addMessage = 'insert into messages (id, json) values ((? << 32) + ?, ?)';
 const take = 'delete from commands where id = ? and session = ? and refused is null';
 const refuse = 'update commands set refused = ? where id = ? and session = ? and refused is null';
@@ -25,7 +20,7 @@ const refuse = 'update commands set refused = ? where id = ? and session = ? and
 const write = (database: SqliteDatabase, commit: Commit): SessionConflictError | undefined => {
   const { summary, messages } = commit;
   const { sessionId, agent, machineVersion, status, pending, revision, createdAt, updatedAt } = summary;
-  const known = database.row<Session>(find, sessionId);
+  const known = database.row<SummaryRow>(find, sessionId);
   if (revision !== (known?.revision ?? 0) + 1) return new SessionConflictError(sessionId);
 
   const before = known?.stored ?? 0;
@@ -41,7 +36,7 @@ const write = (database: SqliteDatabase, commit: Commit): SessionConflictError |
     updatedAt,
     stored,
   ] as const;
-  if (known !== undefined) database.run(change, ...row, known.key);
+  if (known !== undefined && !isRowCurrent(known, commit)) database.run(change, ...row, known.key);
   const key = known?.key ?? database.run(create, ...row, sessionId).lastInsertRowid;
 
   const transitions = packTransitions(commit.transitions);

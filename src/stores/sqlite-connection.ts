@@ -11,13 +11,15 @@ const blockingWait = 50;
 const longestWait = 10_000;
 
 /** The log is written back after so many pages of 4 kB. */
-const checkpointPages = 110;
+const checkpointPages = 180;
+/** What a large commit made of the log is given back, in bytes; what it needs at most otherwise is kept, and written over. */
+const keptLog = 1_000_000;
 
 const settings = `
   pragma busy_timeout = ${blockingWait};
   pragma synchronous = normal;
   pragma wal_autocheckpoint = ${checkpointPages};
-  pragma journal_size_limit = ${checkpointPages * 4096};
+  pragma journal_size_limit = ${keptLog};
   pragma secure_delete = on`;
 
 /** Asked of the process, not imported: a bundler for browsers must not see it. Throws `store-error` where it is missing. */

@@ -1,4 +1,5 @@
 import type { SqliteDatabase } from './sqlite-connection.ts';
+import { type SummaryRow, changed, selectSummaries } from './sqlite-summaries.ts';
 
 const rowsOf = (table: string): string => `delete from ${table} where id >= ? << 32 and id < (? + 1) << 32`;
 
@@ -18,7 +19,7 @@ export const deleteSession = (database: SqliteDatabase, sessionId: string): bool
 
 /** Within a transaction. */
 export const deleteSessionsBefore = (database: SqliteDatabase, time: number): number => {
-  const rows = database.rows<{ key: number }>('select key from sessions where updated < ?', time);
+  const rows = database.rows<SummaryRow>(`${selectSummaries} where ${changed} < ?`, time);
   for (const { key } of rows) deleteRows(database, key);
   return rows.length;
 };

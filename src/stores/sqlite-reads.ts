@@ -3,31 +3,10 @@ import { listBounds } from './bounds.ts';
 import { unpackTransitions } from './packed-transitions.ts';
 import { unpackRefusal } from './refusal.ts';
 import type { SqliteDatabase } from './sqlite-connection.ts';
-import type {
-  Command,
-  HistoryEntry,
-  ListOptions,
-  RefusedCommand,
-  SessionStatus,
-  SessionSummary,
-  StoredSession,
-} from './store.ts';
+import { type SummaryRow, changed, selectSummaries, summaryOf } from './sqlite-summaries.ts';
+import type { Command, HistoryEntry, ListOptions, RefusedCommand, SessionSummary, StoredSession } from './store.ts';
 
-interface SessionRow {
-  key: number;
-  id: string;
-  agent: string;
-  machine: number;
-  status: SessionStatus;
-  pending: number;
-  messages: number;
-  revision: number;
-  created: number;
-  updated: number;
-}
-
-const columns = 'key, id, agent, machine, status, pending, messages, revision, created, updated';
-const find = `select ${columns} from sessions where id = ?`;
+const find = `${selectSummaries} where sessions.id = ?`;
 const keyOf = '(select key from sessions where id = ?)';
 const statesBackwards = `select whole, stored, state from commits
   where id between (? << 32) + 1 and (? << 32) + ? order by id desc`;
@@ -37,18 +16,6 @@ const historyOf = `select id & 0xffffffff as revision, at, transitions from comm
 const inboxOf = `select id, event, at from commands where session = ${keyOf} and refused is null order by id`;
 const refusalsOf = `select id, event, at, refused from commands
   where session = ${keyOf} and refused is not null and id > ? order by id`;
-
-const summaryOf = (row: SessionRow): SessionSummary => ({
-  sessionId: row.id,
-  agent: row.agent,
-  machineVersion: row.machine,
-  status: row.status,
-  pending: row.pending,
-  messages: row.messages,
-  revision: row.revision,
-  createdAt: row.created,
-  updatedAt: row.updated,
-});
 
 /** The states from the last whole one up to the revision, in order, and how many messages there were then. */
 const statesAt = (database: SqliteDatabase, key: number, revision: number): { states: string[]; stored: number } => {
@@ -64,7 +31,7 @@ const statesAt = (database: SqliteDatabase, key: number, revision: number): { st
 
 /** Within a transaction, so that what is read fits together. */
 export const readSession = (database: SqliteDatabase, sessionId: string, at?: number): StoredSession | undefined => {
-  const row = database.row<SessionRow>(find, sessionId);
+  const row = database.row<SummaryRow>(find, sessionId);
   const revision = at ?? row?.revision ?? 0;
   if (row === undefined || !Number.isInteger(revision) || revision < 1 || revision > row.revision) return undefined;
   const { states, stored } = statesAt(database, row.key, revision);
@@ -86,12 +53,12 @@ export const listSessions = (database: SqliteDatabase, options: ListOptions): Se
   const wanted = [
     ['status = ?', options.status],
     ['agent = ?', options.agent],
-    ['updated < ?', options.changedBefore],
+    [`${changed} < ?`, options.changedBefore],
   ] as const;
   const given = wanted.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
   const where = given.length === 0 ? '' : `where ${given.map(({ condition }) => condition).join(' and ')}`;
-  const sql = `select ${columns} from sessions ${where} order by updated desc, key desc limit ? offset ?`;
-  return database.rows<SessionRow>(sql, ...given.map(({ value }) => value), limit, offset).map(summaryOf);
+  const sql = `${selectSummaries} ${where} order by updated desc, key desc limit ? offset ?`;
+  return database.rows<SummaryRow>(sql, ...given.map(({ value }) => value), limit, offset).map(summaryOf);
 };
 
 export const readInbox = (database: SqliteDatabase, sessionId: string): Command[] =>
