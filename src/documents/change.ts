@@ -12,37 +12,48 @@ type Fields = Record<string, unknown>;
 const own = (value: Fields, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined);
 
 /** Keys without a value are no keys: JSON does not keep them. No key can set a prototype. */
-const keysOf = (value: Fields): string[] =>
-  Object.keys(value).filter((key) => key !== '__proto__' && value[key] !== undefined);
+const keysOf = (value: Fields): string[] => {
+  const keys = Object.keys(value);
+  const isKept = (key: string): boolean => value[key] !== undefined && key !== '__proto__';
+  return keys.every(isKept) ? keys : keys.filter(isKept);
+};
 
 /** How many items went from the front, where all the others stayed. */
 const shifted = (before: readonly unknown[], after: readonly unknown[]): number => {
+  if (after.length === 0 || before[0] === after[0]) return 0;
   const from = before.indexOf(after[0]);
-  return after.length > 0 && from > 0 && before.slice(from).every((item, index) => item === after[index]) ? from : 0;
+  return from > 0 && before.slice(from).every((item, index) => item === after[index]) ? from : 0;
 };
 
 const ofLists = (before: readonly unknown[], after: readonly unknown[]): Change | undefined => {
   const gone = shifted(before, after);
   if (gone > 0) return ['<', gone, after.slice(before.length - gone)];
-  const changes: Record<string, Change> = {};
-  for (const [index, item] of before.entries()) {
-    if (index >= after.length) return ['=', after];
+  if (after.length < before.length) return ['=', after];
+  let changes: Record<string, Change> | undefined;
+  // Most items are what they were, in lists that grow: it is no place for iterators.
+  for (let index = 0; index < before.length; index += 1) {
+    const item = before[index];
+    if (item === after[index]) continue;
     const change = difference(item, after[index]);
-    if (change !== undefined) changes[index] = change;
+    if (change !== undefined) (changes ??= {})[index] = change;
   }
-  const isChanged = Object.keys(changes).length > 0;
-  if (after.length > before.length) return isChanged ? ['=', after] : ['+', after.slice(before.length)];
-  return isChanged ? changes : undefined;
+  if (after.length > before.length) return changes === undefined ? ['+', after.slice(before.length)] : ['=', after];
+  return changes;
 };
 
 const ofObjects = (before: Fields, after: Fields): Change | undefined => {
-  const changes: Record<string, Change> = {};
-  for (const key of keysOf(before)) if (own(after, key) === undefined) changes[key] = ['-'];
+  let changes: Record<string, Change> | undefined;
+  let kept = 0;
   for (const key of keysOf(after)) {
-    const change = difference(own(before, key), after[key]);
-    if (change !== undefined) changes[key] = change;
+    const [was, is] = [own(before, key), after[key]];
+    if (was !== undefined) kept += 1;
+    const change = was === is ? undefined : difference(was, is);
+    if (change !== undefined) (changes ??= {})[key] = change;
   }
-  return Object.keys(changes).length === 0 ? undefined : changes;
+  const keys = keysOf(before);
+  if (keys.length === kept) return changes;
+  for (const key of keys) if (own(after, key) === undefined) (changes ??= {})[key] = ['-'];
+  return changes;
 };
 
 /** undefined where nothing differs. What is the same object in both is not looked into, so that the cost is that of what changed. */

@@ -62,17 +62,25 @@ const invalid = (what: string): AgentError =>
 /** A value has at most 500 levels; the rest is for the session around it, with agents inside agents. */
 const maxLevels = 1_000;
 
-/** Throws for keys that could set a prototype when some code copies the data carelessly, and for what goes so deep that no code could walk it. */
-const checkSafe = (value: unknown, path: string, level = 0): void => {
-  if (typeof value !== 'object' || value === null) return;
+/** Where an object has a key that could set a prototype when some code copies the data carelessly. Throws for what goes so deep that no code could walk it. */
+const unsafePlace = (value: unknown, level = 0): string | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
   if (level === maxLevels) throw invalid(`it has more than ${maxLevels} levels`);
-  if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) {
-    throw new AgentError(
-      'unsafe-document',
-      `the session document has the key ${path}.__proto__; remove it, no session writes it`,
-    );
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__' && !Array.isArray(value)) return `.${key}`;
+    const place = unsafePlace((value as Record<string, unknown>)[key], level + 1);
+    if (place !== undefined) return `.${key}${place}`;
   }
-  for (const [key, item] of Object.entries(value)) checkSafe(item, `${path}.${key}`, level + 1);
+  return undefined;
+};
+
+const checkSafe = (document: unknown): void => {
+  const place = unsafePlace(document);
+  if (place === undefined) return;
+  throw new AgentError(
+    'unsafe-document',
+    `the session document has the key document${place}; remove it, no session writes it`,
+  );
 };
 
 const parse = (given: unknown): unknown => {
@@ -91,7 +99,7 @@ const parse = (given: unknown): unknown => {
 export const readDocument = (given: unknown): SessionDocument => {
   const document = parse(given);
   if (!isPlainObject(document)) throw invalid('it is not an object');
-  checkSafe(document, 'document');
+  checkSafe(document);
   if (document['format'] !== format) throw invalid(`its "format" is not "${format}"`);
   const { sessionId, messages, state, agent, createdAt, revision } = migrated(document, machineVersion, invalid);
   if (typeof sessionId !== 'string') throw invalid('its "sessionId" is not a text');

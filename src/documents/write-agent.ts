@@ -47,11 +47,13 @@ interface LiveSnapshot {
 export const seeActor = (actor: AnyActorRef): Seen => {
   const { status, value, context, children, input, output, known } = actor.getSnapshot() as LiveSnapshot;
   const outcome = status === 'done' ? output : known;
+  const seen: Record<string, Seen> = {};
+  for (const [id, child] of Object.entries(children ?? {})) seen[id] = seeActor(child);
   return {
     src: typeof actor.src === 'string' ? actor.src : '',
     value,
     context,
-    children: Object.fromEntries(Object.entries(children ?? {}).map(([id, child]) => [id, seeActor(child)])),
+    children: seen,
     input,
     ...(outcome === undefined || children !== undefined ? {} : { known: outcome }),
   };
@@ -62,22 +64,20 @@ export const isSameSeen = (one: Seen, other: Seen): boolean => {
   if (one.context !== other.context || one.value !== other.value) return false;
   if (one.input !== other.input || one.known !== other.known) return false;
   const ids = Object.keys(one.children);
-  return (
-    ids.length === Object.keys(other.children).length &&
-    ids.every((id) => {
-      const [before, after] = [one.children[id], other.children[id]];
-      return before !== undefined && after !== undefined && isSameSeen(before, after);
-    })
-  );
+  if (ids.length !== Object.keys(other.children).length) return false;
+  for (const id of ids) {
+    const [before, after] = [one.children[id], other.children[id]];
+    if (before === undefined || after === undefined || !isSameSeen(before, after)) return false;
+  }
+  return true;
 };
 
 const orEqual = (change: Change | undefined): Change => change ?? {};
 
 const knownOf = ({ children }: Seen): { known?: Record<string, unknown> } => {
-  const known = Object.entries(children).flatMap(([id, child]) =>
-    child.known === undefined ? [] : [[id, child.known]],
-  );
-  return known.length === 0 ? {} : { known: Object.fromEntries(known) as Record<string, unknown> };
+  let known: Record<string, unknown> | undefined;
+  for (const [id, child] of Object.entries(children)) if (child.known !== undefined) (known ??= {})[id] = child.known;
+  return known === undefined ? {} : { known };
 };
 
 const insideOf = (call: Seen | undefined): Seen | undefined => call?.children['agent'];

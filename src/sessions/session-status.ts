@@ -1,5 +1,4 @@
 import type { StateValue } from 'xstate';
-import { statePath } from '../machines/state-path.ts';
 import type { SessionStatus } from '../stores/store.ts';
 
 const statuses: Readonly<Record<string, SessionStatus>> = {
@@ -10,4 +9,5 @@ const statuses: Readonly<Record<string, SessionStatus>> = {
 };
 
 /** How a session stands, going by the state of its chart. */
-export const statusOf = (state: StateValue): SessionStatus => statuses[statePath(state).split('.')[0] ?? ''] ?? 'busy';
+export const statusOf = (state: StateValue): SessionStatus =>
+  statuses[typeof state === 'string' ? state : (Object.keys(state)[0] ?? '')] ?? 'busy';
