@@ -64,25 +64,25 @@ export const createJournal = (options: JournalOptions): Journal => {
   let writer: CommitWriter | undefined;
 
   const look = (): Sight => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
-  const queue = createCommitQueue(async () => {
-    try {
-      writer ??= (workings() ?? (await loadWorkings())).createCommitWriter(
-        {
+  const queue = createCommitQueue(
+    async () => {
+      try {
+        writer ??= (workings() ?? (await loadWorkings())).createCommitWriter({
           ...options,
           news,
           look,
           isDetached: () => isDetached,
           mustClaim: () => mustClaim,
-        },
-        () => writer?.hasAll() ?? false,
-      );
-      await writer.write();
-      hasFailed = false;
-    } catch (error) {
-      hasFailed = true;
-      throw error;
-    }
-  });
+        });
+        await writer.write();
+        hasFailed = false;
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    },
+    () => writer?.hasAll() ?? false,
+  );
 
   return {
     get revision() {
