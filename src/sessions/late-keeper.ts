@@ -7,13 +7,15 @@ export const lateKeeper = (given: AgentOptions['store']): SessionKeeper => {
   let keeper: SessionKeeper | undefined;
   const made = ({ keepInMemory, storeAt, toldStore }: Workings): SessionKeeper =>
     (keeper ??= given === undefined ? keepInMemory() : typeof given === 'string' ? storeAt(given) : toldStore(given));
-  const opened = async (): Promise<SessionKeeper> => keeper ?? made(workings() ?? (await loadWorkings()));
+  /** At once where it can be: a commit must be handed over in the moment in which it was made. */
+  const use = async <T>(work: (opened: SessionKeeper) => Promise<T>): Promise<T> =>
+    work(keeper ?? made(workings() ?? (await loadWorkings())));
   const own: SessionKeeper = {
     durable: typeof given === 'string' || given?.durable === true,
-    read: async (...given) => (await opened()).read(...given),
-    commit: async (...given) => (await opened()).commit(...given),
-    delete: async (...given) => (await opened()).delete(...given),
-    inbox: async (...given) => (await opened()).inbox(...given),
+    read: (...asked) => use((opened) => opened.read(...asked)),
+    commit: (...asked) => use((opened) => opened.commit(...asked)),
+    delete: (...asked) => use((opened) => opened.delete(...asked)),
+    inbox: (...asked) => use((opened) => opened.inbox(...asked)),
   };
   if (given === undefined || (typeof given === 'object' && given.watch === undefined)) return own;
   return {
