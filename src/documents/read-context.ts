@@ -1,4 +1,4 @@
-import type { AgentContext } from '../machines/agent-context.ts';
+import type { AgentContext, Decision } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import { isPlainObject } from '../messages/json.ts';
 import type { Turn } from '../machines/turn.ts';
@@ -8,6 +8,7 @@ import { type StoredDecision, readDecisions, readInside as decisionsInside } fro
 import { askedInputs, likelyNested, likelyOutput, likelyResults, likelyStopping } from './derived.ts';
 import { readOutcome } from './error-limit.ts';
 import { withErrorText } from './error-text.ts';
+import { withGiver } from './given-by.ts';
 import { withWaitingHash } from './input-hashes.ts';
 import { withPrompt } from './prompt.ts';
 import { type Referring, readSaidInside } from './said-inside.ts';
@@ -44,10 +45,11 @@ export const withinCall = (
   };
 };
 
-const toldBy = (result: CallResult): CallResult =>
-  isPlainObject(result) && isPlainObject(result.error)
-    ? { ...result, error: withErrorText(result.error, result.output) }
-    : result;
+const toldBy = (result: CallResult, callId: string, decisions: readonly Decision[]): CallResult => {
+  if (!isPlainObject(result)) return result;
+  const given = withGiver(result, callId, decisions);
+  return isPlainObject(given.error) ? { ...given, error: withErrorText(given.error, given.output) } : given;
+};
 
 const readWaiting = (waiting: CallNeeds, asked: unknown): CallNeeds =>
   isPlainObject(waiting)
@@ -57,9 +59,14 @@ const readWaiting = (waiting: CallNeeds, asked: unknown): CallNeeds =>
       )
     : waiting;
 
-const readRecord = (record: CallRecord, asked: unknown, inside: AgentContext | undefined): CallRecord => {
-  const { nested, waiting, result } = record;
-  const told = result === undefined ? undefined : toldBy(result);
+const readRecord = (
+  record: CallRecord,
+  asked: unknown,
+  inside: AgentContext | undefined,
+  decisions: readonly Decision[],
+): CallRecord => {
+  const { callId, nested, waiting, result } = record;
+  const told = result === undefined ? undefined : toldBy(result, callId, decisions);
   if (nested === undefined && waiting === undefined && told === result) return record;
   return {
     ...record,
@@ -77,7 +84,7 @@ const readRound = (round: Round, calls: StoredAgent['calls'] & {}, above: AgentC
       const { callId } = record;
       const agent = Object.hasOwn(calls, callId) ? calls[callId]?.agent : undefined;
       const inside = agent === undefined ? undefined : insideOf(agent, { callId, input: asked.get(callId) }, above);
-      return readRecord(record, asked.get(callId), inside);
+      return readRecord(record, asked.get(callId), inside, above.decisions);
     }),
   };
 };
@@ -105,7 +112,11 @@ export const readContext = (stored: StoredAgent, known: Known): AgentContext => 
       : {
           lastRound: lastRound.map((record) => ({
             ...record,
-            result: toldBy(applied(results.get(record.callId) ?? null, record.result) as CallResult),
+            result: toldBy(
+              applied(results.get(record.callId) ?? null, record.result) as CallResult,
+              record.callId,
+              decisions,
+            ),
           })),
         }),
     ...(turn.output === undefined && outcome === turn.outcome

@@ -1,5 +1,5 @@
 import type { AnyActorRef, StateValue } from 'xstate';
-import type { AgentContext } from '../machines/agent-context.ts';
+import type { AgentContext, Decision } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
 import type { Message } from '../messages/message.ts';
@@ -18,6 +18,7 @@ import {
 } from './derived.ts';
 import { writeOutcome } from './error-limit.ts';
 import { withoutErrorText } from './error-text.ts';
+import { withoutGiver } from './given-by.ts';
 import { withoutHashes, withoutWaitingHash } from './input-hashes.ts';
 import { withoutPrompt } from './prompt.ts';
 import { writeSaidInside } from './said-inside.ts';
@@ -82,15 +83,21 @@ const knownOf = ({ children }: Seen): { known?: Record<string, unknown> } => {
 
 const insideOf = (call: Seen | undefined): Seen | undefined => call?.children['agent'];
 
-const toldBy = (result: CallResult): CallResult => {
+const toldBy = (given: CallResult, callId: string, decisions: readonly Decision[]): CallResult => {
+  const result = withoutGiver(given, callId, decisions);
   const { error, output } = result;
   const told = error === undefined ? undefined : withoutErrorText(error, output);
   return told === undefined || told === error ? result : { ...result, error: told };
 };
 
-const writeRecord = (record: CallRecord, asked: unknown, inside: Seen | undefined): unknown => {
-  const { nested, waiting, result } = record;
-  const told = result === undefined ? undefined : toldBy(result);
+const writeRecord = (
+  record: CallRecord,
+  asked: unknown,
+  inside: Seen | undefined,
+  decisions: readonly Decision[],
+): unknown => {
+  const { callId, nested, waiting, result } = record;
+  const told = result === undefined ? undefined : toldBy(result, callId, decisions);
   const needs = waiting === undefined ? undefined : withoutWaitingHash(waiting, asked);
   if (nested === undefined && needs?.input === undefined && needs === waiting && told === result) return record;
   return {
@@ -107,10 +114,10 @@ const writeRecord = (record: CallRecord, asked: unknown, inside: Seen | undefine
   };
 };
 
-const writeRound = (round: Round, calls: Readonly<Record<string, Seen>>): unknown => {
+const writeRound = (round: Round, calls: Readonly<Record<string, Seen>>, decisions: readonly Decision[]): unknown => {
   const asked = askedInputs(round);
   const records = round.calls.map((record) =>
-    writeRecord(record, asked.get(record.callId), insideOf(calls[record.callId])),
+    writeRecord(record, asked.get(record.callId), insideOf(calls[record.callId]), decisions),
   );
   // The same object as before where nothing is written in another way: it need not be looked into to see that it has not changed.
   return records.every((record, index) => record === round.calls[index]) ? round : { ...round, calls: records };
@@ -126,7 +133,7 @@ const writeContext = (
   const results = lastRound.length === 0 ? undefined : likelyResults(messages);
   return {
     ...context,
-    round: round === null ? null : writeRound(round, children),
+    round: round === null ? null : writeRound(round, children, decisions),
     decisions: writeSaidInside(writeDecisions(decisions), calls),
     ...(results === undefined
       ? {}
@@ -136,7 +143,7 @@ const writeContext = (
             result: orEqual(
               difference(
                 results.get(record.callId) ?? null,
-                record.result === undefined ? null : toldBy(record.result),
+                record.result === undefined ? null : toldBy(record.result, record.callId, decisions),
               ),
             ),
           })),

@@ -109,12 +109,12 @@ test('B134: at every step of a run no datum stands twice in the document, and it
   await held.whenBegun(1);
   while (session.pending.length < 5) await new Promise((resolve) => setImmediate(resolve));
   await session.approve('call_1_0', { input: { to: 'm_edited_q', amount: 'm_editamount_q' }, by: 'ann' });
-  await session.reject('call_1_1', { reason: 'm_reason_q', remember: 'tool' });
-  await session.respond('call_1_2', { given: 'm_respond_q' });
+  await session.reject('call_1_1', { reason: 'm_reason_q', remember: 'tool', by: 'm_rejectedby_q' });
+  await session.respond('call_1_2', { given: 'm_respond_q' }, { by: 'm_answeredby_q' });
   held.end(0, { h: 'm_heldresult_q' });
   await session.settled();
   await session.approve('call_1_3-call_1_0');
-  await session.respond('call_1_6', 'm_asked_q');
+  await session.respond('call_1_6', 'm_asked_q', { by: 'm_askedby_q' });
   const { output } = await session.settled();
   expect(output).toEqual({ answer: 'm_output_q' });
   expect(problems).toEqual([]);

@@ -179,9 +179,9 @@ const follow = async (given: Plan): Promise<void> => {
       case 'edit':
         return ignore(session.approve(callId, { ...kept, input: input(order.isWrong) }));
       case 'reject':
-        return ignore(session.reject(callId, { ...kept, reason: text('reason') }));
+        return ignore(session.reject(callId, { ...kept, reason: text('reason'), by: text('by') }));
       case 'respond':
-        return ignore(session.respond(callId, { given: text('response') }));
+        return ignore(session.respond(callId, { given: text('response') }, { by: text('by') }));
       case 'cancel':
         return ignore(session.cancel(callId));
       case 'stop':
