@@ -100,8 +100,22 @@ test('the tree shows each call below its agent, drawn anew in place', async () =
   await Promise.resolve();
   stop();
   // eslint-disable-next-line no-control-regex
-  const plain = output.text().replaceAll(/\u001b\[\d*[A-Za-z]/g, '');
+  const plain = output.text().replaceAll(/\u001b\[\??\d*[A-Za-z]/g, '');
   expect(plain).toContain('trip awaiting-approval\n  ? BookTrain awaiting-decision');
+});
+
+test('the tree stays on the screen, however narrow and low it is', async () => {
+  const recorder = createRecorder();
+  const output = Object.assign(sink(true), { columns: 10, rows: 4 });
+  const stop = followInTerminal(recorder, { output, input: sink(), view: 'tree' });
+  for (const session of ['one', 'two', 'three'])
+    await tripAgent().agent.run('go', { session, inspect: recorder.inspect });
+  await Promise.resolve();
+  stop();
+  const drawings = output.text().split('\u001b[?7l').slice(1);
+  expect(Math.max(...drawings.map((drawing) => drawing.split('\u001b[?7h')[0]?.split('\n').length ?? 0))).toBe(4);
+  expect(drawings.length).toBeGreaterThan(2);
+  expect(drawings.every((drawing) => drawing.includes('\u001b[?7h'))).toBe(true);
 });
 
 test('what a terminal would obey is shown, in names, arguments and errors', async () => {

@@ -16,7 +16,7 @@ export interface TerminalOptions {
   agents?: readonly InspectedAgent[];
   /** `log`: a line for each transition. `tree`: all actors as they are, drawn anew; a terminal only. Default `log`. */
   view?: 'log' | 'tree';
-  output?: NodeJS.WritableStream & { isTTY?: boolean };
+  output?: NodeJS.WritableStream & { isTTY?: boolean; rows?: number };
   /** Nobody is asked where this is no terminal. */
   input?: NodeJS.ReadableStream & { isTTY?: boolean };
 }
@@ -56,6 +56,9 @@ export const printLog = (log: EventLog, output: NodeJS.WritableStream): void => 
   follow(log, print, createPaint(output), () => undefined)();
 };
 
+/** A line that is wider than the terminal ends at its border, so that each stays one line. */
+const cut = '\u001b[?7l';
+const wrap = '\u001b[?7h';
 const clearBelow = '\u001b[J';
 const upBy = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A\r`);
 
@@ -76,8 +79,10 @@ export const followInTerminal = (
     if (!isTree && lines.length > 0) output.write(`${lines.join('\n')}\n`);
   };
   const draw = (view: ViewState): void => {
-    const lines = Object.values(view.sessions).flatMap((session) => treeLines(session, paint));
-    output.write(`${upBy(drawn)}${clearBelow}${lines.map((line) => `${line}\n`).join('')}`);
+    const all = Object.values(view.sessions).flatMap((session) => treeLines(session, paint));
+    // What is above the screen cannot be drawn again: the newest lines are there.
+    const lines = all.slice(-Math.max(1, (output.rows ?? Infinity) - 1));
+    output.write(`${upBy(drawn)}${clearBelow}${cut}${lines.map((line) => `${line}\n`).join('')}${wrap}`);
     drawn = lines.length;
   };
   const show = (view: ViewState): void => {
