@@ -1,6 +1,9 @@
-import { hidden, hideSecrets, isSecretKey } from './secrets.ts';
+import { hidden, isSecretKey } from './secrets.ts';
 
-/** Text that comes in pieces, with its secrets hidden: what may be the beginning of one is held back until it is known. */
+/**
+ * Text that comes in pieces. What may be the beginning of a secret is held back until all of it is there, so that none is told in two
+ * parts; a secret in one part is hidden wherever a text is told.
+ */
 export interface PieceMask {
   take(piece: string): string;
   /** What was held back, where nothing more comes. */
@@ -14,6 +17,7 @@ const inWord = /[\w.~+/=:@-]/;
 /** Where the word begins that the text ends with, with what says of the next word that it is a secret. */
 const lastWord = (text: string): number => {
   let at = text.length;
+  // Most pieces end between words.
   while (at > 0 && inWord.test(text.charAt(at - 1))) at -= 1;
   return /\bBearer\s+$/.exec(text.slice(Math.max(0, at - 40), at))?.index === undefined
     ? at
@@ -28,12 +32,12 @@ export const textMask = (): PieceMask => {
       const at = lastWord(text);
       const until = text.length - at > maxWord ? text.length : at;
       held = text.slice(until);
-      return hideSecrets(text.slice(0, until));
+      return text.slice(0, until);
     },
     rest: () => {
       const text = held;
       held = '';
-      return hideSecrets(text);
+      return text;
     },
   };
 };

@@ -7,6 +7,7 @@ import { conversationOf } from '../../src/inspector/conversation.ts';
 import { encodeEvent } from '../../src/inspector/encode.ts';
 import { createEventLog } from '../../src/inspector/event-log.ts';
 import { gaugesOf, usageOf } from '../../src/inspector/gauges.ts';
+import type { ProtocolEvent } from '../../src/inspector/protocol.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
 import { entryOf } from '../../src/inspector/timeline.ts';
 import { emptyView, reduceView } from '../../src/inspector/view-state.ts';
@@ -233,7 +234,8 @@ test('secrets do not leave the process piece by piece', async () => {
   const progress = toolOf('login', (_, ctx) => ctx.progress({ token: 'hunter5', done: 1 }));
   const agent = createAgent({ model, tools: [progress] });
   for await (const _ of agent.stream('go', { inspect: recorder.inspect }));
-  const deltas = eventsOf(recorder.log).flatMap((event) => (event.type === 'delta' ? [event] : []));
+  const encoded = eventsOf(recorder.log).map((event) => JSON.parse(encodeEvent(event)) as ProtocolEvent);
+  const deltas = encoded.flatMap((event) => (event.type === 'delta' ? [event] : []));
   const told = (kind: string): string => deltas.flatMap((delta) => (delta.kind === kind ? [delta.text] : [])).join('');
   expect(told('tool-input')).toBe(
     '{"apiKey":"••••••","list":[{"token":"••••••","text":"a: \\"b\\", {c}"}],"password":"••••••","note":"last"}',
