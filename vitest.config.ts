@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/compile-cache.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
-/** Each of these has a worker of its own: they start processes or browsers, fake the time, or listen to what the whole process does. */
+/** Each of these has a worker of its own: they start processes or browsers, fake the time, listen to what the whole process does, or ask for
+ * one in which nothing was loaded before. */
 const apart = [
   'test/*/example.test.ts',
   'test/{behaviour,cli,examples,package,restate}/**/*.test.ts',
@@ -14,7 +15,8 @@ const apart = [
   'test/otel/**/*.test.ts',
   'test/properties/**/*.test.ts',
   'test/scenarios/conformance.test.ts',
-  'test/sessions/{full-store,killed-under-load,two-owners,wrong-values}.test.ts',
+  'test/server/event-stream.test.ts',
+  'test/sessions/{full-store,killed-under-load,restored-first,store-failures,two-owners,wrong-values}.test.ts',
   'test/stores/**/*.test.ts',
   'test/testing/{crash-everywhere,explore,kill-everywhere}.test.ts',
 ];
