@@ -21,6 +21,9 @@ const apart = [
   'test/testing/{crash-everywhere,explore,kill-everywhere}.test.ts',
 ];
 
+// What programs print is looked at; colours are a wish of who runs the tests.
+for (const name of ['FORCE_COLOR', 'NO_COLOR']) delete process.env[name];
+
 export default defineConfig({
   // XState warns of misuse only under `development`; the examples import the package by its name.
   resolve: { conditions: ['development', 'agentchart-source'] },
