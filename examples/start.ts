@@ -1,5 +1,8 @@
-// `npm start`: an agent on the screen, and on the inspector's page. It compares two cities at once, asks before it books, and can be left
-// and resumed.
+// An agent on the screen, and on the inspector's page. It compares two cities at once, asks before it books, and can be left and resumed.
+//   npm start -- [question]     ask the trip agent
+//     --yes                     approve what needs approval
+//     --no, --reason TEXT       reject it
+//     --resume FILE             go on with a session that Ctrl-C left
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Session } from 'agentchart';
@@ -15,17 +18,11 @@ import { UsageError } from './terminal/usage-error.ts';
 
 import { createTripAgent, tripQuestion } from './trip.ts';
 
-const usage = `npm start -- [question]       ask the trip agent
-  --yes                       approve what needs approval
-  --no, --reason TEXT         reject it
-  --resume FILE               go on with a session that Ctrl-C left`;
-
 const options = {
   yes: { type: 'boolean' },
   no: { type: 'boolean' },
   reason: { type: 'string' },
   resume: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 } as const;
 
 /** Shows every event until the turn rests, and decides what waits on the way. */
@@ -53,10 +50,6 @@ const follow = async (session: Session, decide: Decider, question: string | unde
 
 const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
-  if (values.help) {
-    console.log(usage);
-    return 0;
-  }
   const { resume } = values;
   if (resume !== undefined && !existsSync(resume)) {
     throw new UsageError(
@@ -91,4 +84,4 @@ const main = async (): Promise<number> => {
   }
 };
 
-await runMain(main);
+await runMain(main, { flags: 'own' });

@@ -23,19 +23,22 @@ const getWeather = tool({
   }),
 });
 
-await runMain(async () => {
-  const { model, about, close } = await chooseModel();
-  console.log(`${about}\n\nYou:   ${question}\n`);
-  const agent = createAgent({ model, tools: [getWeather] });
-  const shown = process.argv.includes('--inspect') ? await showInspector({ agents: [agent] }) : undefined;
-  try {
-    const seen = shown?.inspect === undefined ? {} : { inspect: shown.inspect };
-    const { text, iterations } = await agent.run(question, seen);
-    console.log(`Agent: ${escapeText(text)}\n\n(rounds of tool calls: ${iterations})`);
-    await shown?.stay();
-    return 0;
-  } finally {
-    await shown?.close();
-    await close();
-  }
-});
+await runMain(
+  async () => {
+    const { model, about, close } = await chooseModel();
+    console.log(`${about}\n\nYou:   ${question}\n`);
+    const agent = createAgent({ model, tools: [getWeather] });
+    const shown = process.argv.includes('--inspect') ? await showInspector({ agents: [agent] }) : undefined;
+    try {
+      const seen = shown?.inspect === undefined ? {} : { inspect: shown.inspect };
+      const { text, iterations } = await agent.run(question, seen);
+      console.log(`Agent: ${escapeText(text)}\n\n(rounds of tool calls: ${iterations})`);
+      await shown?.stay();
+      return 0;
+    } finally {
+      await shown?.close();
+      await close();
+    }
+  },
+  { flags: ['--inspect'] },
+);

@@ -10,7 +10,7 @@ const { model } = await chooseModel();
 const agent = createExpenseAgent(model, ledger, {
   toolMiddleware: [
     (next) => async (run) => {
-      console.log(`${name} runs ${run.tool.name}, try ${run.ctx.attempt}`);
+      console.log(`${name} runs ${run.tool.name}`);
       // As long as a bank takes.
       await pause(run.tool.name === 'Transfer' ? 1_000 : 0);
       return next(run);

@@ -37,3 +37,14 @@ test.concurrent.each([
   expect(stderr).not.toMatch(/\.ts:\d/);
   expect(status).toBe(2);
 });
+
+test.concurrent.each([
+  ['weather.ts', '--help', 0, /^The classic: one tool, one question\./, /^$/],
+  ['weather.ts', '--bad', 2, /^$/, /^This example does not take "--bad"; --help says what it is\.\n$/],
+  ['expense.ts', '--help', 0, /--approve \| --reject REASON/, /^$/],
+  ['expense.ts', '--bad', 2, /^$/, /^Unknown option '--bad'/],
+  ['start.ts', '--help', 0, /--resume FILE/, /^$/],
+])('%s %s says what there is, without a stack', async (file, flag, status, out, err) => {
+  const finished = await runExample(file, [flag], { cwd: await emptyFolder() });
+  expect(finished).toEqual({ status, stdout: expect.stringMatching(out), stderr: expect.stringMatching(err) });
+});
