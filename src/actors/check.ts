@@ -5,7 +5,7 @@ import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
-import { invalidInputOutput, unknownToolOutput, unrunnable } from '../tools/unrunnable.ts';
+import { invalidInputOutput, invalidInputText, unknownToolOutput, unrunnable } from '../tools/unrunnable.ts';
 import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
 import { hostOf } from './host.ts';
 
@@ -102,11 +102,11 @@ export const createCheckLogic = (options: CheckOptions): RunnableEffect<CheckOut
     const checking = tool.checkInput(raw);
     const check = checking instanceof Promise ? await checking : checking;
     if (!check.ok) {
-      const output = invalidInputOutput(call.tool, check.issues);
       if (edit !== undefined) {
-        return { type: 'ask', question: { inputHash: '', isChecked: false, refusedEdit: output.value } };
+        const refusedEdit = invalidInputText(call.tool, check.issues);
+        return { type: 'ask', question: { inputHash: '', isChecked: false, refusedEdit } };
       }
-      return { type: 'settled', result: unrunnable(output, 'invalid-input') };
+      return { type: 'settled', result: unrunnable(invalidInputOutput(call.tool, check.issues), 'invalid-input') };
     }
     const isChecked = isJson(check.value);
     const input = isChecked ? check.value : raw;

@@ -10,13 +10,15 @@ export const unrunnable = (output: ErrorText, code: 'invalid-input' | 'unknown-t
   error: { name: code === 'unknown-tool' ? 'UnknownTool' : 'InvalidInput', message: output.value, code },
 });
 
-/** What the model reads of arguments that do not fit (R17): always detailed, for the model has to mend them. */
-export const invalidInputOutput = (toolName: string, issues: readonly InputIssue[]): ErrorText => {
+/** What is wrong with arguments, for whoever has to mend them. */
+export const invalidInputText = (toolName: string, issues: readonly InputIssue[]): string => {
   const lines = issues.map(({ path, message }) => `- ${path === '' ? '' : `${path}: `}${message.toWellFormed()}`);
-  return errorText(
-    [`the arguments for the tool "${toolName}" are not valid; the tool did not run.`, ...lines].join('\n'),
-  );
+  return [`the arguments for the tool "${toolName}" are not valid; the tool did not run.`, ...lines].join('\n');
 };
+
+/** What the model reads of arguments that do not fit (R17): always detailed, for the model has to mend them. */
+export const invalidInputOutput = (toolName: string, issues: readonly InputIssue[]): ErrorText =>
+  errorText(invalidInputText(toolName, issues));
 
 /** What the model reads where it named a tool that does not exist (R18). Names are matched exactly (see `createToolRegistry`). */
 export const unknownToolOutput = (name: string, knownNames: readonly string[]): ErrorText =>
