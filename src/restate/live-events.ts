@@ -23,6 +23,8 @@ export const liveEvents = (
         const result = await events.next().catch((error: unknown) => {
           // What was asked for last is of no interest any more.
           if (left.signal.aborted) return { done: true as const, value: undefined };
+          // Workers are not listened to any more either.
+          left.abort();
           throw error;
         });
         if (result.done === true) return { done: true, value: undefined };

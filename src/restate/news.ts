@@ -1,8 +1,8 @@
 import type { Line } from './audiences.ts';
 import { readLines } from './read-lines.ts';
 
-/** What a reader hears: from workers, of workers that it hears (again), and from the engine. */
-export type News = Line | { type: 'opened' } | { type: 'engine'; revision: number };
+/** What a reader hears: from workers, of workers that it hears (again), from the engine, and why that says no more. */
+export type News = Line | { type: 'opened' } | { type: 'engine'; revision: number } | { type: 'lost'; error: unknown };
 
 export interface NewsFeed {
   /** Undefined where nothing came for so many ms. */

@@ -36,7 +36,7 @@ const watchEngine = async (source: LiveSource, news: NewsFeed, first: Joined, si
 
 /**
  * The events of a session from now on, the turn so far first. Workers tell what they do as it happens; what they do not tell (one is lost, or
- * cannot be reached) is told as the turn so far once more, beginning with another `joined`.
+ * cannot be reached) is told as the turn so far once more, beginning with another `joined`. Throws where the engine cannot tell any more.
  */
 export const readLive = async function* (source: LiveSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
   const news = createNewsFeed(source.urls, signal);
@@ -101,7 +101,7 @@ export const readLive = async function* (source: LiveSource, signal: AbortSignal
   const first = (await source.join()) ?? nothing;
   [revision, engine, asking] = [first.revision, first.revision, first.asking];
   yield* first.events;
-  watchEngine(source, news, first, signal).catch(() => undefined);
+  watchEngine(source, news, first, signal).catch((error: unknown) => news.push({ type: 'lost', error }));
   while (!signal.aborted) {
     const isBehind = engine > revision || early.size > 0;
     const next = await news.next(isBehind ? patience : undefined);
@@ -110,6 +110,7 @@ export const readLive = async function* (source: LiveSource, signal: AbortSignal
     else if (next.type === 'step') yield* take(next);
     else if (next.type === 'deltas') yield* hear(next);
     else if (next.type === 'engine') engine = Math.max(engine, next.revision);
+    else if (next.type === 'lost') throw next.error;
     else {
       said.clear();
       yield* rejoin();

@@ -40,7 +40,7 @@ export interface RemoteSession {
   settled(): Promise<RunResult>;
   /**
    * Until the loop is left, which stops nothing. Workers that are not in `live`, or cannot be reached, tell nothing: what they did is told as the turn so
-   * far, after another `joined`, when the session rests.
+   * far, after another `joined`, when the session rests. Rejects where the engine says no more: `engine-error`, or `incompatible-document` as `settled()`.
    */
   events(options?: EventsOptions): AsyncIterable<AgentEvent>;
   /** The turn under way, or the last one: what it has come to so far, the first event `joined`, then what happens. It ends when the turn rests or waits. */

@@ -95,6 +95,25 @@ test('who has left asks for nothing any more', async () => {
   expect(lost.asked()).toBe(1);
 });
 
+test('a reader whose engine says no more is told, and listens to no worker any more', async () => {
+  const listening = Promise.withResolvers<void>();
+  const hungUp = Promise.withResolvers<void>();
+  const worker: Answer = (_, response) => {
+    response.once('close', hungUp.resolve);
+    response.writeHead(200).write('\n');
+    listening.resolve();
+  };
+  await using live = await startIngress([worker]);
+  await using ingress = await startIngress([status(200, 'null'), status(500, 'gone')]);
+  const session = await restateSessions({ ingress: ingress.url, live: [live.url] }).open();
+  const events = session.events({ from: 'turn' })[Symbol.asyncIterator]();
+  expect(await events.next()).toMatchObject({ value: { type: 'joined' } });
+  await listening.promise;
+  await expect(events.next()).rejects.toMatchObject({ code: 'engine-error' });
+  await hungUp.promise;
+  expect(await events.next()).toEqual({ done: true, value: undefined });
+});
+
 test('what is larger than the engine takes is not sent again, and said to be', async () => {
   const hangUp: Answer = (request) => request.socket.destroy();
   await using ingress = await startIngress([hangUp, status(200)]);
