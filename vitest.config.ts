@@ -16,7 +16,7 @@ const apart = [
   'test/properties/**/*.test.ts',
   'test/scenarios/conformance.test.ts',
   'test/server/event-stream.test.ts',
-  'test/sessions/{full-store,killed-under-load,restored-first,store-failures,two-owners,wrong-values}.test.ts',
+  'test/sessions/{full-store,killed-under-load,store-failures,two-owners,wrong-values}.test.ts',
   'test/stores/**/*.test.ts',
   'test/testing/{crash-everywhere,explore,kill-everywhere}.test.ts',
 ];

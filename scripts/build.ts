@@ -3,9 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { type BuildOptions, type ChunkingContext, build } from 'rolldown';
+import { type ChunkingContext, build } from 'rolldown';
 import { buildPage } from './build-page.ts';
-import { handedPiece } from './handed-piece.ts';
 
 interface PackageJson {
   bin: Record<string, string>;
@@ -94,27 +93,15 @@ const licencesFor = (modules: readonly string[]): string => {
 
 const installed = Object.keys({ ...dependencies, ...peerDependencies });
 
-const shared = {
+await build({
   cwd: root,
+  input: Object.fromEntries(entries.map((name) => [name, fileOf(name)])),
   // What runs in a browser runs in Node as well, and imports nothing of it.
   platform: 'neutral',
   resolve: { conditionNames: ['browser', 'import'], mainFields: ['module', 'main'] },
   external: (id) => /^(node:|#)/.test(id) || installed.some((name) => id === name || id.startsWith(`${name}/`)),
   treeshake: { moduleSideEffects: (id) => relative(source, id).startsWith('cli') || id.includes('killed-life') },
   transform: { target: 'es2023' },
-} satisfies BuildOptions;
-
-const workings = await handedPiece(shared, {
-  file: fileOf('sessions/workings'),
-  loader: fileOf('sessions/load-workings'),
-  // What every agent has, and the classes that users compare errors with.
-  given: ['sessions/create-agent', 'tools/tool', 'models/model-error', 'stores/session-conflict'].map(fileOf),
-});
-
-await build({
-  ...shared,
-  input: Object.fromEntries(entries.map((name) => [name, fileOf(name)])),
-  plugins: [workings],
   output: {
     dir: out,
     entryFileNames: '[name].js',

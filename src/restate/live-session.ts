@@ -14,7 +14,6 @@ import type { Fate } from '../machines/chart-event.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import type { AgentParts } from '../sessions/agent-parts.ts';
-import { loadWorkings } from '../sessions/load-workings.ts';
 import { newId } from '../sessions/new-id.ts';
 import type { AgentEvent } from '../sessions/agent-event.ts';
 import type { EventReader } from '../sessions/event-feed.ts';
@@ -157,7 +156,6 @@ export const createLiveSession = ({ parts, known, sessionId, inspect, hasReaders
       return turnSoFar(now, { paused: now.hasTag('waiting') ? core.pendingResult() : undefined, recent: [] });
     },
     move: async (input, running) => {
-      await loadWorkings();
       noted = nothingNoted();
       atWork = running;
       const reader = hasReaders() ? core.feed.read() : undefined;

@@ -14,10 +14,10 @@ import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { keepTools } from './check-tools.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
-import { lateEffects } from './late-effects.ts';
-import { createLateTurnContexts } from './late-turn-contexts.ts';
+import { createEffects } from './effects.ts';
 import type { ParseOutput } from './own-session.ts';
 import { audible } from './transitions.ts';
+import { createTurnContexts } from './turn-contexts.ts';
 import { createTurnEndings } from './turn-endings.ts';
 
 export interface Assembly {
@@ -56,8 +56,8 @@ export const assemble = (given: AgentOptions): Assembly => {
   const alarm = createAlarmLogic(clock);
   const providers = [...(options.contextProviders ?? [])];
   const endings = createTurnEndings({ providers, history, contextOf, onEnd: (agent) => turns.forget(agent) });
-  const turns = createLateTurnContexts({ providers, history, tools, contextOf, told: endings.told });
-  const { check, tool, ...effects } = lateEffects({
+  const turns = createTurnContexts({ providers, history, tools, contextOf, told: endings.told });
+  const { check, tool, ...effects } = createEffects({
     options,
     clock,
     tools,

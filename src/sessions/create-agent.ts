@@ -23,12 +23,14 @@ import { createSession } from './create-session.ts';
 import type { SessionSource } from './own-session.ts';
 import type { RunResult } from './session.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
-import { lateKeeper } from './late-keeper.ts';
+import { keeperOf } from './keeper-of.ts';
 import { type LiveSessions, createLiveSessions } from './live-sessions.ts';
-import { loadWorkings, workings } from './load-workings.ts';
+import { callsDoneWithout, documentAt, joined, loadStored } from './load-stored.ts';
 import { newId } from './new-id.ts';
 import type { TurnGiven } from './run-turn.ts';
-import { type RunnableSession, withMiddleware, withRun } from './runnable-session.ts';
+import { aroundTurns } from './around-turns.ts';
+import { viewSession } from './read-only-session.ts';
+import { type RunnableSession, withRun } from './runnable-session.ts';
 import { streamTurn } from './stream-turn.ts';
 
 const openOptionsOf = (given: OpenOptions): OpenOptions => ({
@@ -43,7 +45,7 @@ const givenOf = ({ session: _session, inspect: _inspect, onLeave: _onLeave, ...g
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
   checkOptions(options);
   const { name = 'agent', formerNames = [], clock = systemClock } = options;
-  const store = lateKeeper(options.store);
+  const store = keeperOf(options.store);
   const { machine, parseOutput, forgetTools, told } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
@@ -56,7 +58,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   ): RunnableSession => {
     const session = createSession({ ...source, ...given, ...extra });
     if (agentMiddleware.length === 0) return keep(withRun(session, ofTurn));
-    return keep(withMiddleware(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
+    return keep(aroundTurns(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
   };
   const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
     assertOpen();
@@ -93,15 +95,13 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     checkSessionId(document.sessionId, 'restore');
     checkAgentName(document, name, formerNames);
     const before = live.current(document.sessionId);
-    const committed = async () => (workings() ?? (await loadWorkings())).joined(store, document)();
-    const session = start({ document, committed }, extra);
+    const session = start({ document, committed: joined(store, document) }, extra);
     // Memory is the process's own: the copy takes the place of the session that lives here. Elsewhere the store decides whose it is.
     if (!store.durable) before?.detach();
     else if (before !== undefined && before.status !== 'closed') live.keep(before);
     return session;
   };
   const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
-    const { callsDoneWithout, loadStored } = workings() ?? (await loadWorkings());
     const loaded = await loadStored(store, id);
     if (loaded === undefined) return start({ input: { sessionId: id } }, extra);
     checkAgentName(loaded.document, name, formerNames);
@@ -142,7 +142,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   ): Promise<RunResult> => {
     const isNew = given.session === undefined && given.inspect === undefined && !('context' in given);
     if (!isNew) return run(await sessionFor(given));
-    if (workings() === undefined) await loadWorkings();
     assertOpen();
     const session = start({ input: { sessionId: newId() } }, {}, live.hold);
     let mayBeWanted = true;
@@ -189,7 +188,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
       const { readOnly, at } = extra;
       if (readOnly === true || at !== undefined) {
         assertOpen();
-        const { documentAt, viewSession } = workings() ?? (await loadWorkings());
         return viewSession({ machine, document: await documentAt(store, id, at), parseOutput, fork });
       }
       const session = await open(id, openOptionsOf(extra));

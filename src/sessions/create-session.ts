@@ -16,7 +16,7 @@ import {
   checkStopReason,
 } from './check-options.ts';
 import { newId } from './new-id.ts';
-import { loadWorkings, workings } from './load-workings.ts';
+import { documentAt } from './load-stored.ts';
 import { statusOf } from './session-status.ts';
 import { joinTurn } from './stream-turn.ts';
 import { failedTurn } from './turn-error.ts';
@@ -81,8 +81,6 @@ export const createSession = (source: SessionSource): OwnSession => {
       actor.send({ type: 'turn.retry' });
     },
     settled: async () => {
-      const deciding = core.deciding();
-      if (deciding !== undefined) await deciding.catch(() => undefined);
       if (now().matches('idle')) {
         throw new AgentError('session-idle', 'no turn has begun in this session; send a message first');
       }
@@ -104,7 +102,6 @@ export const createSession = (source: SessionSource): OwnSession => {
     fork: async (given) => {
       const { at, id = newId() } = checkForkOptions(given);
       await journal.idle();
-      const { documentAt } = workings() ?? (await loadWorkings());
       return source.fork(at === undefined ? session.toJSON() : await documentAt(source.store, session.id, at), id);
     },
     toJSON: core.toJSON,

@@ -33,8 +33,6 @@ export interface EventFeed {
 export interface FeedOptions {
   /** Resolves when what is being saved is saved, or is not to be. */
   saved(): Promise<unknown>;
-  /** Resolves when the turn so far can be told; undefined where it can. */
-  ready(): Promise<unknown> | undefined;
   /** The turn so far as events; `reply` is what has been streamed of the reply under way. */
   soFar(reply: readonly AgentEvent[]): AgentEvent[];
 }
@@ -42,7 +40,7 @@ export interface FeedOptions {
 /** What the chart says of a state that it has entered; everything else it says of the step there. */
 const beginnings = new Set<AgentEvent['type']>(['step-start', 'tool-call', 'approval-request', 'finish']);
 
-export const createEventFeed = ({ saved, ready, soFar }: FeedOptions): EventFeed => {
+export const createEventFeed = ({ saved, soFar }: FeedOptions): EventFeed => {
   const readers = new Set<FedReader>();
   const recent = createRecentEvents();
   let steps: AgentEvent[] = [];
@@ -105,15 +103,12 @@ export const createEventFeed = ({ saved, ready, soFar }: FeedOptions): EventFeed
       }
       // Not in the midst of a step of the chart, of which one part would be told twice and another not at all.
       else {
-        const join = (): void => {
+        queueMicrotask(() => {
           if (hasEnded) return;
           readers.add(reader);
           for (const event of soFar(recent.list())) reader.push(event);
           if (isClosed) reader.close();
-        };
-        const joining = ready();
-        if (joining === undefined) queueMicrotask(join);
-        else joining.then(join, reader.close);
+        });
       }
       return reader;
     },

@@ -3,8 +3,7 @@ import { seeActor } from '../documents/write-agent.ts';
 import type { SessionConflictError } from '../stores/session-conflict.ts';
 import type { Refusal, SessionHome, SessionStatus, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
-import type { CommitWriter } from './commit-writer.ts';
-import { loadWorkings, workings } from './load-workings.ts';
+import { createCommitWriter } from './commit-writer.ts';
 import type { Committed, Moment } from './next-commit.ts';
 
 /** Writes one session to its store. */
@@ -55,40 +54,35 @@ export interface News {
 }
 
 export const createJournal = (options: JournalOptions): Journal => {
-  const { store, actor, committed } = options;
+  const { store, actor } = options;
   const news: News = { transitions: [], taken: [], refused: [] };
   let isDetached = false;
   let mustClaim = false;
   let hasFailed = false;
   let sealed: Sight | undefined;
-  let writer: CommitWriter | undefined;
 
   const look = (): Sight => sealed ?? { seen: seeActor(actor), status: options.statusOf() };
-  const queue = createCommitQueue(
-    async () => {
-      try {
-        writer ??= (workings() ?? (await loadWorkings())).createCommitWriter({
-          ...options,
-          news,
-          look,
-          isDetached: () => isDetached,
-          mustClaim: () => mustClaim,
-        });
-        await writer.write();
-        hasFailed = false;
-      } catch (error) {
-        hasFailed = true;
-        throw error;
-      }
-    },
-    () => writer?.hasAll() ?? false,
-  );
+  const writer = createCommitWriter({
+    ...options,
+    news,
+    look,
+    isDetached: () => isDetached,
+    mustClaim: () => mustClaim,
+  });
+  const queue = createCommitQueue(async () => {
+    try {
+      await writer.write();
+      hasFailed = false;
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+  }, writer.hasAll);
 
   return {
     get revision() {
       if (!store.durable) return undefined;
-      const known = writer === undefined && typeof committed === 'object' ? committed : writer?.known;
-      return known === undefined ? options.madeFrom : known.revision;
+      return writer.known === undefined ? options.madeFrom : writer.known.revision;
     },
     note: (transition) => {
       news.transitions.push(transition);

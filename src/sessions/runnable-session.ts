@@ -1,7 +1,5 @@
 import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
-import type { Around } from './around-turns.ts';
-import { loadWorkings, workings } from './load-workings.ts';
 import type { OwnSession } from './own-session.ts';
 import { type TurnGiven, runTurn } from './run-turn.ts';
 import type { RunResult } from './session.ts';
@@ -24,25 +22,3 @@ export const withRun = (session: OwnSession, wrapModel: (model: ChatModel) => Ch
         onPosted === undefined ? {} : { onPosted },
       ),
   });
-
-/**
- * Puts the middleware around the session's turns. Where it has to be loaded, turns begin when it is; one that is under way then goes on
- * with it.
- */
-export const withMiddleware = (session: OwnSession, about: Around): RunnableSession => {
-  const loaded = workings();
-  if (loaded !== undefined) return loaded.aroundTurns(session, about);
-  const { send, settled } = session;
-  const ready = loadWorkings().then(({ aroundTurns }) => aroundTurns(Object.assign(session, { send, settled }), about));
-  // Whoever begins a turn is told.
-  ready.catch(() => undefined);
-  return Object.assign(session, {
-    run: async (...given: Parameters<RunnableSession['run']>) => (await ready).run(...given),
-    send: (...given: Parameters<OwnSession['send']>) => {
-      const fate = ready.then((made) => made.send(...given));
-      fate.catch(() => undefined);
-      return fate;
-    },
-    settled: async () => (await ready).settled(),
-  });
-};

@@ -7,18 +7,17 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkTools, isWaiting } from './check-tools.ts';
-import { createDeciding } from './deciding.ts';
-import type { Decide } from './decide.ts';
+import { type Decide, createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type Seen, seeActor } from '../documents/write-agent.ts';
 import { type EventFeed, createEventFeed } from './event-feed.ts';
 import { type LiveObjectsOfTurns, createLiveObjects } from './live-objects.ts';
 import { quiet } from './quiet-inspector.ts';
-import { type Inbox, createLateInbox } from './late-inbox.ts';
+import { type Inbox, createInbox } from './inbox.ts';
 import { type Journal, createJournal } from './journal.ts';
 import { restoreActor } from './restore-actor.ts';
-import { loadWorkings, workings } from './load-workings.ts';
 import { statusOf } from './session-status.ts';
+import { turnSoFar } from './turn-so-far.ts';
 import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
 import { forgetViewer } from './viewers.ts';
 
@@ -31,8 +30,6 @@ export interface SessionCore {
   journal: Journal;
   inbox: Inbox;
   decide: Decide;
-  /** Settles when the chart has all decisions that were made before what they need was loaded; undefined where it has. */
-  deciding(): Promise<unknown> | undefined;
   now(): SnapshotFrom<AgentMachine>;
   context(): AgentContext;
   isClosed(): boolean;
@@ -84,8 +81,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   kept = begun;
   const feed = createEventFeed({
     saved: () => journal.idle(),
-    ready: () => (workings() === undefined ? loadWorkings() : undefined),
-    soFar: (recent) => workings()?.turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }) ?? [],
+    soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
   });
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
@@ -192,7 +188,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
       look();
     });
 
-  const { decide, deciding } = createDeciding({
+  const decide = createDecide({
     actor,
     authorize: source.authorize,
     context: live.context,
@@ -205,7 +201,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     if (store.durable && !isClosed()) await journal.commit();
     return done;
   };
-  const inbox = createLateInbox({
+  const inbox = createInbox({
     store,
     sessionId: context().sessionId,
     journal,
@@ -251,7 +247,6 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     journal,
     inbox,
     decide,
-    deciding,
     now,
     context,
     isClosed,

@@ -29,11 +29,6 @@ export interface TurnContexts {
   forget(agent: AnyActorRef): void;
 }
 
-/** Where there are providers, they are asked. */
-interface AskedContexts extends TurnContexts {
-  ask(agent: AnyActorRef, signal?: AbortSignal): Promise<TurnContext>;
-}
-
 interface Asked {
   turn: number;
   answer: Promise<TurnContext>;
@@ -53,7 +48,7 @@ export interface TurnContextOptions {
  * Asks context providers and the history provider once a turn (R47). What they give may be live, so it is kept beside the session's
  * state and asked for again after a restore.
  */
-export const createTurnContexts = (options: TurnContextOptions): AskedContexts => {
+export const createTurnContexts = (options: TurnContextOptions): TurnContexts => {
   const { providers, history, tools, contextOf, told } = options;
   const asked = new WeakMap<AnyActorRef, Asked>();
 
@@ -111,6 +106,7 @@ export const createTurnContexts = (options: TurnContextOptions): AskedContexts =
 
   return {
     ask: (agent, signal) => {
+      if (providers.length === 0 && history === undefined) return undefined;
       const { number } = contextOf(agent).turn;
       let known = asked.get(agent);
       if (known?.turn !== number) {

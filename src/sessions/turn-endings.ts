@@ -1,10 +1,8 @@
 import type { AnyActorRef } from 'xstate';
 import { hostOf } from '../actors/host.ts';
 import type { TellTurn, Told } from '../actors/wake.ts';
-import { errorData } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
-import { loadWorkings, workings } from './load-workings.ts';
-import type { TurnTeller, TurnTellerOptions } from './turn-teller.ts';
+import { type TurnTellerOptions, createTurnTeller } from './turn-teller.ts';
 
 export interface TurnEndings {
   tell: TellTurn;
@@ -21,16 +19,7 @@ export interface TurnEndingOptions extends TurnTellerOptions {
 /** Tells providers how a turn ended and hands its messages over, one turn after the other (R47). */
 export const createTurnEndings = ({ contextOf, onEnd, ...who }: TurnEndingOptions): TurnEndings => {
   const underWay = new WeakMap<AnyActorRef, Promise<Told>>();
-  let teller: TurnTeller | undefined;
-
-  const tellAll: TurnTeller = async (agent, about, context) => {
-    try {
-      teller ??= (workings() ?? (await loadWorkings())).createTurnTeller(who);
-    } catch (error) {
-      return { turn: about.turn.number, errors: [errorData(error)] };
-    }
-    return teller(agent, about, context);
-  };
+  const tellAll = createTurnTeller(who);
 
   return {
     tell: (agent) => {
