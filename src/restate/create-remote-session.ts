@@ -1,13 +1,16 @@
 import { AgentError, type ErrorData } from '../errors.ts';
 import type { Fate } from '../machines/chart-event.ts';
+import type { DecisionEvent } from '../machines/tool-call-context.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { AgentEvent } from '../sessions/agent-event.ts';
-import { checkSendOptions } from '../sessions/check-options.ts';
+import { type DecisionGiven, decisionFrom, decisionMethods } from '../sessions/check-decision.ts';
+import { checkCallId, checkEventsOptions, checkSendOptions, checkStopReason } from '../sessions/check-options.ts';
 import { newId } from '../sessions/new-id.ts';
 import type { ParseOutput } from '../sessions/own-session.ts';
 import type { RunResult } from '../sessions/session.ts';
 import { failedTurn } from '../sessions/turn-error.ts';
+import { checkCommandOptions, withoutId } from './check-command.ts';
 import { liveEvents } from './live-events.ts';
 import { readLive } from './read-live.ts';
 import { advanced, loaded } from './known-session.ts';
@@ -39,8 +42,6 @@ export interface RemoteSource {
 
 const thrown = ({ code, message }: ErrorData): AgentError =>
   new AgentError((code ?? 'engine-error') as AgentError['code'], message);
-
-const withoutId = <T extends CommandOptions>({ id: _id, ...given }: T): Omit<T, 'id'> => given;
 
 export const createRemoteSession = ({ sessionId, call, live, parseOutput }: RemoteSource): RemoteSession => {
   const tell = async (command: Command, id = newId()): Promise<Answer> => {
@@ -86,37 +87,51 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
       signal,
     );
 
+  /** What is no plain JSON would come to the engine as something else: it is refused here. */
+  const decide = async (
+    type: DecisionEvent['type'],
+    callId: string,
+    options: DecisionGiven & CommandOptions,
+    output?: unknown,
+  ): Promise<void> => {
+    const [given, id] = withoutId(options, decisionMethods[type]);
+    decisionFrom(type, callId, given, output);
+    await tell({ type: 'decide', decision: type, callId, given, output }, id);
+  };
+
   return {
     id: sessionId,
-    send: async (message, { id = newId(), ...given } = {}) => {
+    send: async (message, options = {}) => {
+      const [given, id = newId()] = withoutId(options, 'send');
       checkSendOptions(given);
       const { mode = 'queue' } = given;
       const { fate } = await tell({ type: 'send', messages: checkMessages(message), mode }, id);
       return fate ?? fateOf(id);
     },
     approve: async (callId, given = {}) => {
-      await tell({ type: 'decide', decision: 'approval.granted', callId, given: withoutId(given) }, given.id);
+      await decide('approval.granted', callId, given);
       if (given.input === undefined) return;
       const { view: after } = await until({ for: 'check', callId });
       const refused = after?.pending.find((pending) => pending.callId === callId)?.refusedEdit;
       if (refused !== undefined) throw new AgentError('invalid-input', refused);
     },
-    reject: async (callId, given = {}) => {
-      await tell({ type: 'decide', decision: 'approval.rejected', callId, given: withoutId(given) }, given.id);
+    reject: (callId, given = {}) => decide('approval.rejected', callId, given),
+    respond: (callId, output, given = {}) => decide('call.result', callId, given, output),
+    cancel: async (callId, given = {}) => {
+      checkCallId(callId, 'cancel');
+      checkCommandOptions(given, 'cancel');
+      await tell({ type: 'cancel', callId }, given.id);
     },
-    respond: async (callId, output, given = {}) => {
-      await tell({ type: 'decide', decision: 'call.result', callId, given: withoutId(given), output }, given.id);
-    },
-    cancel: async (callId, { id } = {}) => {
-      await tell({ type: 'cancel', callId }, id);
-    },
-    stop: async (reason, { id } = {}) => {
-      const { end } = await tell({ type: 'stop', ...(reason === undefined ? {} : { reason }) }, id);
+    stop: async (reason, given = {}) => {
+      checkStopReason(reason);
+      checkCommandOptions(given, 'stop');
+      const { end } = await tell({ type: 'stop', ...(reason === undefined ? {} : { reason }) }, given.id);
       // Not for a rest: what waits inside an agent may not have heard of it yet, and the turn after it may wait for somebody.
       if (end !== undefined) await until({ for: 'end', end });
     },
-    retry: async ({ id } = {}) => {
-      await tell({ type: 'retry' }, id);
+    retry: async (given = {}) => {
+      checkCommandOptions(given, 'retry');
+      await tell({ type: 'retry' }, given.id);
     },
     settled: async () => {
       const { result } = await until({ for: 'rest' });
@@ -125,7 +140,10 @@ export const createRemoteSession = ({ sessionId, call, live, parseOutput }: Remo
       }
       return finish(result);
     },
-    events: ({ from = 'now' } = {}) => liveEvents(watch, { from, isOne: false }),
+    events: (given) => {
+      const { from = 'now' } = checkEventsOptions(given);
+      return liveEvents(watch, { from, isOne: false });
+    },
     stream: () => liveEvents(watch, { from: 'turn', isOne: true }),
     status: async () => (await view())?.summary.status ?? 'idle',
     pending: async () => (await view())?.pending ?? [],

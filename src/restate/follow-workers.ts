@@ -1,4 +1,4 @@
-import { AgentError } from '../errors.ts';
+import { checkOptions } from './check-options.ts';
 import { readLines } from './read-lines.ts';
 
 /** Where recorded events come together. The log of a recorder of `agentchart/inspector` is one. */
@@ -55,12 +55,11 @@ const follow = async <Told>(url: string, { log }: { log: SharedLog<Told> }, sign
 
 /**
  * Brings what the recorders of all workers record to one, for one page that shows the sessions of all of them. What a worker recorded before is told
- * first, as far as its recorder still has it.
+ * first, as far as its recorder still has it. Throws `invalid-option`.
  */
-export const followWorkers = <Told>({ live, recorder }: FollowOptions<Told>): Following => {
-  for (const url of live)
-    if (!URL.canParse(url))
-      throw new AgentError('invalid-option', `followWorkers: option "live" has no address: ${url}`);
+export const followWorkers = <Told>(options: FollowOptions<Told>): Following => {
+  checkOptions('followWorkers', options);
+  const { live, recorder } = options;
   const end = new AbortController();
   for (const url of live) void follow(url, recorder, end.signal);
   return { close: () => end.abort() };

@@ -1,9 +1,9 @@
-import { AgentError } from '../errors.ts';
 import type { Agent } from '../sessions/agent.ts';
 import { partsOf } from '../sessions/agent-parts.ts';
 import { checkSessionId } from '../sessions/check-options.ts';
 import { newId } from '../sessions/new-id.ts';
 import { createIngress } from './call-ingress.ts';
+import { checkOptions } from './check-options.ts';
 import { createRemoteSession } from './create-remote-session.ts';
 import { namesOf } from './names.ts';
 import type { RemoteSession } from './remote-session.ts';
@@ -29,17 +29,9 @@ export interface RestateSessions {
 }
 
 /** Sessions that live in Restate, whose workers `restateWorker` makes. Throws `invalid-option`. */
-export const restateSessions = ({
-  ingress,
-  key,
-  agent = 'agent',
-  live = [],
-}: RestateSessionsOptions): RestateSessions => {
-  if (!URL.canParse(ingress))
-    throw new AgentError(
-      'invalid-option',
-      `restateSessions: option "ingress" is no address: ${JSON.stringify(ingress)}`,
-    );
+export const restateSessions = (options: RestateSessionsOptions): RestateSessions => {
+  checkOptions('restateSessions', options);
+  const { ingress, key, agent = 'agent', live = [] } = options;
   checkKey(key, 'restateSessions');
   const parts = typeof agent === 'string' ? undefined : partsOf(agent, 'restateSessions');
   const name = parts?.agent ?? (agent as string);

@@ -5,6 +5,7 @@ import { AgentError } from '../errors.ts';
 import type { Agent } from '../sessions/agent.ts';
 import { partsOf } from '../sessions/agent-parts.ts';
 import { createAudiences } from './audiences.ts';
+import { checkOptions } from './check-options.ts';
 import { effectService } from './effect-service.ts';
 import { createEngineLog } from './engine-log.ts';
 import { createKnownSessions } from './known-sessions.ts';
@@ -57,11 +58,18 @@ const serve = (agent: Agent, key: string | undefined, recorder: WorkerRecorder |
 };
 
 /** Serves the sessions of agents to Restate: any number of workers may, each with the same agents. Throws `invalid-option`. */
-export const restateWorker = ({ agents, key, recorder, identityKeys = [] }: RestateWorkerOptions): RestateWorker => {
+export const restateWorker = (options: RestateWorkerOptions): RestateWorker => {
+  checkOptions('restateWorker', options);
+  const { agents, key, recorder, identityKeys = [] } = options;
   checkKey(key, 'restateWorker');
   const given = Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent];
   const all = given.map((agent) => serve(agent, key, recorder));
   const audiences = new Map(all.map(({ served }) => [served.parts.agent, served.audiences]));
+  if (audiences.size === 0 || audiences.size < all.length)
+    throw new AgentError(
+      'invalid-option',
+      'restateWorker: option "agents" must be one agent or more, each with a name of its own: names are those of services',
+    );
   let isClosed = false;
   const handler = createEndpointHandler({
     services: all.flatMap(({ services }) => services),

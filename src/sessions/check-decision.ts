@@ -40,7 +40,12 @@ const known = {
   'call.result': { by: text, inputHash: text },
 } satisfies Record<DecisionEvent['type'], Shape>;
 
-const methods = { 'approval.granted': 'approve', 'approval.rejected': 'reject', 'call.result': 'respond' } as const;
+/** By which method of a session each is given. */
+export const decisionMethods = {
+  'approval.granted': 'approve',
+  'approval.rejected': 'reject',
+  'call.result': 'respond',
+} as const;
 
 const plain = (value: unknown, what: string, callId: string): JsonValue => {
   if (isJson(value)) return structuredClone(value);
@@ -64,8 +69,8 @@ export const decisionFrom = (
   given: DecisionGiven = {},
   output?: unknown,
 ): DecisionEvent => {
-  checkCallId(callId, methods[type]);
-  checkGiven(given, known[type], methods[type]);
+  checkCallId(callId, decisionMethods[type]);
+  checkGiven(given, known[type], decisionMethods[type]);
   const { by, inputHash, input, reason } = given;
   const who = { callId, ...(by === undefined ? {} : { by }), ...(inputHash === undefined ? {} : { inputHash }) };
   if (type === 'call.result') return { type, ...who, output: plain(output, 'output', callId) };

@@ -114,6 +114,35 @@ test('a reader whose engine says no more is told, and listens to no worker any m
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
+test('what is no plain JSON, and options that are none, are refused before anything is sent', async () => {
+  await using ingress = await startIngress([]);
+  const session = await restateSessions({ ingress: ingress.url }).open();
+  for (const value of [Number.NaN, 1n, new Date(), new Map(), undefined]) {
+    await expect(session.respond('c', value as never)).rejects.toMatchObject({ code: 'invalid-input' });
+    if (value !== undefined)
+      await expect(session.approve('c', { input: { value } as never })).rejects.toMatchObject({
+        code: 'invalid-input',
+      });
+  }
+  for (const given of [null, 5, [], { id: 5 }, { id: '' }, { nothing: 1 }] as never[]) {
+    const all = [
+      session.send('x', given),
+      session.approve('c', given),
+      session.reject('c', given),
+      session.respond('c', 1, given),
+      session.cancel('c', given),
+      session.stop('x', given),
+      session.retry(given),
+    ];
+    for (const each of all) await expect(each).rejects.toMatchObject({ code: 'invalid-option' });
+    expect(() => session.events(given)).toThrow(/^events: /);
+  }
+  expect(() => session.events({ from: 'then' } as never)).toThrow(/option "from"/);
+  await expect(session.cancel(5 as never)).rejects.toMatchObject({ code: 'unknown-call' });
+  await expect(session.stop(1n as never)).rejects.toMatchObject({ code: 'invalid-option' });
+  expect(ingress.asked()).toBe(0);
+});
+
 test('what is larger than the engine takes is not sent again, and said to be', async () => {
   const hangUp: Answer = (request) => request.socket.destroy();
   await using ingress = await startIngress([hangUp, status(200)]);

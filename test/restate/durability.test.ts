@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentError, createAgent } from '../../src/index.ts';
-import { restateSessions, restateWorker } from '../../src/restate/index.ts';
+import { createRecorder } from '../../src/inspector/recorder.ts';
+import { followWorkers, restateSessions, restateWorker } from '../../src/restate/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { type RestateServer, restateMissing, startRestate } from '../support/restate-server.ts';
 import { call, calls, heldTool, toolOf } from '../support/tools.ts';
@@ -294,7 +295,20 @@ describe.skipIf(restateMissing !== false)('sessions on Restate over losses', () 
     expect(() => restateWorker({ agents: around })).toThrow(/agentMiddleware/);
     expect(() => restateWorker({ agents: createAgent({ model, name: 'of Ann' }) })).toThrow(/name of 1 to 100/);
     expect(() => restateWorker({ agents: {} as never })).toThrow(/createAgent/);
-    expect(() => restateSessions({ ingress: 'nowhere' })).toThrow(/ingress/);
+    const alone = createAgent({ model });
+    for (const agents of [[], [alone, alone], [alone, createAgent({ model })]])
+      expect(() => restateWorker({ agents })).toThrow(/each with a name of its own/);
+    for (const options of [undefined, { agents: alone, recorder: {} }, { agents: alone, identityKeys: ['a'] }])
+      expect(() => restateWorker(options as never)).toThrow(/^restateWorker: option/);
+    // Written wrong, it would part no tenants.
+    expect(() => restateWorker({ agents: alone, keys: 'a'.repeat(32) } as never)).toThrow(/no option "keys"/);
+    for (const ingress of ['nowhere', 'localhost:8080', new URL('http://127.0.0.1:1'), undefined])
+      expect(() => restateSessions({ ingress } as never)).toThrow(/option "ingress" must be an address/);
+    for (const live of ['http://127.0.0.1:1', ['nowhere'], [1]]) {
+      const refusal = /option "live" must be an array of addresses/;
+      expect(() => restateSessions({ ingress: 'http://127.0.0.1:1', live } as never)).toThrow(refusal);
+      expect(() => followWorkers({ live, recorder: createRecorder() } as never)).toThrow(refusal);
+    }
     for (const key of ['', 'a', 'a'.repeat(31)]) {
       const refusal = /at least 32 random characters/;
       expect(() => restateWorker({ agents: createAgent({ model }), key })).toThrow(refusal);
