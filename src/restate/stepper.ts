@@ -1,4 +1,5 @@
 import { type InvocationId, type ObjectContext, RestatePromise } from '@restatedev/restate-sdk';
+import { withinSize } from './check-size.ts';
 import type { EngineCalls } from './engine-calls.ts';
 import { type Head, type Waiter, isOver, logOf, placeOf } from './head.ts';
 import { advanced, sinceOf } from './known-session.ts';
@@ -54,7 +55,8 @@ export const createStepper = ({ parts, sessions, audiences, inspect }: Served, c
           moved.set(ctx, found);
           return found;
         };
-        return takeStep({ live, running, input, now: parts.now() });
+        const taken = await takeStep({ live, running, input, now: parts.now() });
+        return 'told' in input ? withinSize(taken, { told: input.told, known }) : taken;
       });
       if (isLacking(step)) {
         if (head !== null) chunks = await readChunks(ctx, head, step.lacks);

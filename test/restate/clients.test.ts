@@ -110,6 +110,22 @@ describe.skipIf(restateMissing !== false)('clients of sessions on Restate', () =
     left.abort();
   });
 
+  test('a message that would be too much for the engine to carry on is refused, and the session goes on without it', async () => {
+    await using served = await serveAgent(server, { model: scriptedModel(['One.', 'Two.']) });
+    const session = await served.open();
+    await session.send('Hello.');
+    await session.settled();
+    // Four bytes each where it is carried, as JSON inside JSON.
+    const text = '"'.repeat(6_500_000);
+    await expect(session.send(text, { id: 'large' })).rejects.toMatchObject({
+      code: 'engine-error',
+      message: expect.stringContaining('give large data by reference'),
+    });
+    await session.send('Shorter.', { id: 'large' });
+    expect((await session.settled()).text).toBe('Two.');
+    expect(JSON.stringify(await session.messages()).length).toBeLessThan(1_000);
+  });
+
   test('what is no wait, and no part of a session, is refused at once', async () => {
     await using _served = await serveAgent(server, { model: scriptedModel([]), name: 'asked' });
     const bodies: Record<string, string[]> = {
