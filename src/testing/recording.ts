@@ -26,7 +26,8 @@ export interface Recording {
   /** The calls of the model that left no message, between the replies before and after this index: empty ones, and a refusal. */
   unseenAt(index: number): readonly ModelCall[];
   results: ReadonlyMap<string, RecordedResult>;
-  decisions: ReadonlyMap<string, Decision>;
+  /** On each call, in their order: an outside call may be approved, then answered. */
+  decisions: ReadonlyMap<string, readonly Decision[]>;
   /** The arguments that a call ran with, or will, where a human edited them. */
   editedInput(callId: string): JsonValue | undefined;
   /** Calls that still wait for somebody. */
@@ -96,7 +97,7 @@ export const recordingOf = (machine: AnyStateMachine, document: unknown): Record
         : modelCalls.slice(begin, Math.min(end, firstModelCall));
     },
     results: resultsOf(context),
-    decisions: new Map(decisions.map((decision) => [decision.callId, decision])),
+    decisions: Map.groupBy(decisions, ({ callId }) => callId),
     editedInput: (callId) => inputs.get(callId),
     pending: pendingOf(context).map(({ callId }) => callId),
     lastTurn: firstMessage,

@@ -1,4 +1,4 @@
-import type { AgentContext, ModelCall } from '../machines/agent-context.ts';
+import type { AgentContext, Decision, ModelCall } from '../machines/agent-context.ts';
 import type { Outcome } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import { callsOf } from '../messages/message.ts';
@@ -57,6 +57,8 @@ export class ReplayPlayer {
   isBeyond = false;
   private compared = 0;
   private readonly asked = new Set<string>();
+  /** How many of the decisions on a call were played. */
+  private readonly decided = new Map<string, number>();
   /** Calls of the model that left no message, and were played. */
   private readonly unseen = new Set<ModelCall>();
   private readonly recording: Recording;
@@ -138,7 +140,7 @@ export class ReplayPlayer {
 
   readonly run: RunTool = ({ tool, ctx }) => {
     const recorded = this.recording.results.get(ctx.callId);
-    const decision = this.recording.decisions.get(ctx.callId);
+    const decision = this.recording.decisions.get(ctx.callId)?.[0];
     const came = `${tool.name} runs without asking`;
     if (recorded === undefined) this.diverge(`${tool.name} has no result yet`, came);
     else if (recorded.status === 'rejected') this.diverge(`${tool.name}: rejected`, came);
@@ -168,6 +170,10 @@ export class ReplayPlayer {
     return this.recording.results.get(callId)?.status === 'stopped';
   }
 
+  private nextDecision(callId: string): Decision | undefined {
+    return this.recording.decisions.get(callId)?.[this.decided.get(callId) ?? 0];
+  }
+
   /** Stops the turn when every call that went on before the stop has ended. */
   private stopLast(): void {
     const { actor } = this.session;
@@ -186,12 +192,13 @@ export class ReplayPlayer {
 
   /** What somebody did with one of the calls that wait. False: there is nothing recorded that could follow. */
   async decide(): Promise<boolean> {
-    const { decisions, results, pending } = this.recording;
+    const { results, pending } = this.recording;
     const waiting = this.session.pending;
     for (const { callId } of waiting) this.asked.add(callId);
     // A stop ends the round, so it comes after all else that was done to it.
     const call =
-      waiting.find(({ callId }) => !this.isStopped(callId) && (decisions.has(callId) || results.has(callId))) ??
+      waiting.find(({ callId }) => this.nextDecision(callId) !== undefined) ??
+      waiting.find(({ callId }) => !this.isStopped(callId) && results.has(callId)) ??
       waiting.find(({ callId }) => this.isStopped(callId));
     if (call === undefined) {
       const unknown = waiting.find(({ callId }) => !pending.includes(callId));
@@ -208,8 +215,9 @@ export class ReplayPlayer {
   }
 
   private async apply({ callId, tool, needs }: PendingCall): Promise<void> {
-    const { decisions, results, editedInput } = this.recording;
-    const decision = decisions.get(callId);
+    const { results, editedInput } = this.recording;
+    const decision = this.nextDecision(callId);
+    if (decision !== undefined) this.decided.set(callId, (this.decided.get(callId) ?? 0) + 1);
     const edit = decision?.edited === true ? editedInput(callId) : undefined;
     const { remembered } = decision ?? {};
     const remember = remembered === undefined ? {} : { remember: remembered };

@@ -120,6 +120,39 @@ describe('a session that was recorded', () => {
     });
   });
 
+  test('that was stopped after a call was approved with other arguments does the same', async () => {
+    const document = await recorded(
+      [calls(call('book', { seats: 3 }), call('book', { seats: 4 }))],
+      async (session) => {
+        await says(session);
+        await session.approve(session.pending[1]?.callId ?? '', { input: { seats: 2 } });
+        await session.stop();
+      },
+    );
+    expect(await replay(document, now)).toEqual({ turns: 1, replies: 1 });
+  });
+
+  test.each<[string, (session: Session, callId: string) => Promise<void>]>([
+    ['answered', (session, callId) => session.respond(callId, 'by hand')],
+    ['cancelled', (session, callId) => session.cancel(callId)],
+    ['stopped', (session) => session.stop()],
+  ])('of which an outside call was approved with other arguments, then %s, does the same', async (_, end) => {
+    const gated = tool({ name: 'gated', inputSchema: z.object({ n: z.number() }), needsApproval: true });
+    const document = await recorded(
+      [calls(call('gated', { n: 1 })), 'done'],
+      async (session) => {
+        await says(session);
+        const callId = session.pending[0]?.callId ?? '';
+        await session.approve(callId, { input: { n: 2 } });
+        await session.settled();
+        await end(session, callId);
+        await session.settled();
+      },
+      { tools: [gated] },
+    );
+    expect(await replay(document, { model, tools: [gated] })).not.toHaveProperty('divergence');
+  });
+
   test('in manual mode gets its results from the caller again', async () => {
     const document = await recorded(
       [calls(suzhou, suzhou), 'thanks', calls(suzhou)],
