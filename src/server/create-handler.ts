@@ -41,7 +41,9 @@ export const createHandler = (options: HandlerOptions): ((request: Request) => P
   checkGiven(options, rules, 'createHandler');
   checkOne(options.agent, rules.agent, 'createHandler: option "agent"');
   checkOne(options.authorize, rules.authorize, 'createHandler: option "authorize"');
-  const { agent, authorize, basePath: base = '', maxBodyBytes = 1_000_000, onError = () => undefined } = options;
+  const { agent, authorize, basePath: mounted = '', maxBodyBytes = 1_000_000, onError = () => undefined } = options;
+  // As it stands in the URL of a request.
+  const base = mounted === '' ? '' : new URL(`http://localhost${mounted}`).pathname;
 
   /** Who may not ask learns that, whatever else is wrong with his request. */
   const readChat = async (request: Request): Promise<ChatBody> => {

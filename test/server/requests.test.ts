@@ -53,6 +53,12 @@ test('a handler that is mounted at a path answers there alone', async () => {
   expect(await refusal(client.get('/api/agents/sessions/a'))).toEqual([404, 'not-found']);
 });
 
+test.each(['/ä', '/my agent', '/日本/agent'])('a handler is mounted at %s, as a URL writes it', async (basePath) => {
+  const { client } = setUp({ basePath });
+  expect((await client.post(`${basePath}/sessions/a/messages`, { message: 'hi' })).status).toBe(200);
+  expect(await refusal(client.get('/sessions/a'))).toEqual([404, 'not-found']);
+});
+
 test('a session in which nothing was said is 404 for all that needs one', async () => {
   const { client } = setUp();
   const asked = [
