@@ -129,7 +129,7 @@ describe('a crash that does harm is found', () => {
     const message = await text(crashEverywhere(scenarios.weather, { store: () => late }));
     expect(message).toContain('the model was asked again although its reply was stored');
     expect(message).toMatch(/^killed after commit 4:\n/);
-    expect(message).toContain('user: 根据当前苏州的天气给我一些穿衣建议。');
+    expect(message).toContain('user: What should I wear in Suzhou today?');
   });
 
   test('a message that is sent again', async () => {

@@ -62,11 +62,11 @@ const weather: CrashScenario = {
           name: 'GetWeather',
           inputSchema: z.object({ location: z.string() }),
           annotations: { readOnly: true },
-          execute: ({ location }) => ({ location, condition: '小雨', celsius: 16 }),
+          execute: ({ location }) => ({ location, condition: 'light rain', celsius: 16 }),
         }),
       ],
     }),
-  drive: (session) => talk(session, ['根据当前苏州的天气给我一些穿衣建议。']),
+  drive: (session) => talk(session, ['What should I wear in Suzhou today?']),
 };
 
 const expense: CrashScenario = {
