@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
-import { type JsonValue, canonicalJson, isJson } from '../messages/json.ts';
+import { type JsonValue, canonicalJson, isJson, copyJson } from '../messages/json.ts';
+import { copyOnRead } from '../messages/copy-on-read.ts';
 import type { Message } from '../messages/message.ts';
 import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
@@ -70,10 +71,13 @@ const verdictOf = async (
   { policy, messagesOf }: CheckOptions,
   callActor: AnyActorRef,
 ): Promise<Verdict> => {
+  const messages = copyOnRead(() => messagesOf(callActor));
   const ctx: ApprovalContext = {
     callId: call.callId,
     sessionId,
-    messages: messagesOf(callActor),
+    get messages() {
+      return messages();
+    },
     context: hostOf(callActor).context(),
   };
   try {
@@ -120,7 +124,8 @@ export const createCheckLogic = (options: CheckOptions): RunnableEffect<CheckOut
     ) {
       // Remembered by their JSON form: checked arguments may hold dates, bigints, maps.
       const known = options.remembered(parent, tool.name, { asked: raw, input });
-      const verdict = known ?? (await verdictOf(tool, check.value, given, options, parent));
+      const verdict =
+        known ?? (await verdictOf(tool, isChecked ? copyJson(check.value) : check.value, given, options, parent));
       if (verdict === 'reject') return { type: 'settled', result: rejection('declined by policy') };
       if (verdict === 'ask') {
         const question = { inputHash: inputHash(input), isChecked };

@@ -1,6 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
+import { copyOnRead } from '../messages/copy-on-read.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, leftBehind, ownTool, textResult } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
@@ -131,6 +132,7 @@ const execute = async (
       host.emit({ type: 'tool-progress', callId: call.callId, tool: call.tool, value: shown });
     }
   };
+  const messages = copyOnRead(() => messagesOf(parent as AnyActorRef));
   const ctx: ToolContext = {
     callId: call.callId,
     sessionId,
@@ -140,7 +142,7 @@ const execute = async (
     callIndex: call.index,
     callCount: call.count,
     get messages() {
-      return messagesOf(parent as AnyActorRef);
+      return messages();
     },
     context: host.context(),
     metadata: metadataOf(parent as AnyActorRef),

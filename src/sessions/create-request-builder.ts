@@ -6,6 +6,7 @@ import type { RequestNotes } from '../actors/request-notes.ts';
 import { AgentError } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { requestOf } from '../machines/request.ts';
+import { copyOnRead } from '../messages/copy-on-read.ts';
 import { repairHistory } from '../messages/history.ts';
 import { createViewer } from '../messages/view.ts';
 import type { Message } from '../messages/message.ts';
@@ -37,7 +38,15 @@ const askForInstructions = async (
   { sessionId, messages, turn }: AgentContext,
   context: unknown,
 ): Promise<string> => {
-  const text: unknown = await instructions({ sessionId, messages, context, iteration: turn.iterations + 1 });
+  const read = copyOnRead(() => messages);
+  const text: unknown = await instructions({
+    sessionId,
+    get messages() {
+      return read();
+    },
+    context,
+    iteration: turn.iterations + 1,
+  });
   if (typeof text === 'string') return text;
   throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
 };

@@ -9,6 +9,7 @@ import { type StopInput, type StopOutcome, createStopLogic } from '../actors/sto
 import { type ToolInput, type ToolOutcome, createToolLogic } from '../actors/tool.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { recall } from '../machines/remembered.ts';
+import { copyOnRead } from '../messages/copy-on-read.ts';
 import { type Message, textOf } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import { isProvided, noTool } from '../tools/call.ts';
@@ -88,7 +89,17 @@ export const createEffects = (parts: EffectParts): Effects => {
     stopWhen: createStopLogic((agent) => {
       const { sessionId, messages, turn } = contextOf(agent);
       const { iterations, usage } = turn;
-      return options.stopWhen?.({ sessionId, iterations, usage, messages, context: hostOf(agent).context() }) ?? false;
+      const read = copyOnRead(() => messages);
+      const asked = {
+        sessionId,
+        iterations,
+        usage,
+        get messages() {
+          return read();
+        },
+        context: hostOf(agent).context(),
+      };
+      return options.stopWhen?.(asked) ?? false;
     }),
   };
 };
