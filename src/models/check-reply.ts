@@ -7,6 +7,7 @@ import { ownKey } from '../messages/own-options.ts';
 import { type Usage, usageKinds } from '../messages/usage.ts';
 import { type FinishReason, type ModelReply, finishReasons } from './chat-model.ts';
 import { copyReply } from './copy-reply.ts';
+import { noReply } from './no-reply.ts';
 
 type Fields = Record<string, unknown>;
 type Part = Exclude<AssistantMessage['content'], string>[number];
@@ -173,6 +174,6 @@ export const replyOf = (reply: unknown, name: string): ModelReply => {
       cause: error,
     });
   }
-  if (found === undefined) throw new TypeError(`the model "${name}" gave no reply with an assistant message in it`);
+  if (found === undefined) throw noReply(name);
   return found;
 };

@@ -1,6 +1,7 @@
 import { AgentError } from '../errors.ts';
 import { copyJson } from '../messages/json.ts';
-import type { ChatModel, ModelRequest } from './chat-model.ts';
+import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts';
+import { noReply } from './no-reply.ts';
 
 /**
  * Stands around every model call: it takes the next model and gives one of its own, most simply `{ ...next, generate }`. It may change
@@ -19,13 +20,20 @@ const about = ({ name, provider, canOutput, needsTools }: ChatModel) => ({
   ...(needsTools === undefined ? {} : { needsTools }),
 });
 
+/** What stands around a model reads its reply before anybody has checked it: at least there has to be one. */
+const ask = async (model: ChatModel, ...asked: Parameters<ChatModel['generate']>): Promise<ModelReply> => {
+  const reply = (await model.generate(...asked)) as Partial<ModelReply> | null | undefined;
+  if (typeof reply?.message !== 'object' || reply.message === null) throw noReply(model.name);
+  return reply as ModelReply;
+};
+
 /** As an object of its own fields, so that `{ ...next, generate }` has the rest of it, also where it is an instance of a class. */
 const plain = (model: ChatModel): ChatModel => {
   const { stream } = model;
   return {
     ...model,
     ...about(model),
-    generate: (request, options) => model.generate(request, options),
+    generate: (request, options) => ask(model, request, options),
     ...(stream === undefined ? {} : { stream: (request, options) => stream.call(model, request, options) }),
   };
 };

@@ -4,6 +4,7 @@ import {
   type LogEntry,
   type LogLevel,
   type LoggingOptions,
+  cache,
   logging,
   redactSecrets,
 } from '../../src/middleware/index.ts';
@@ -200,4 +201,13 @@ it.each([
   ['the task-force met; 12 tokens; no secret here', 'the task-force met; 12 tokens; no secret here'],
 ])('what looks like a secret in %j is redacted', (text, expected) => {
   expect(redactSecrets(text)).toBe(expected);
+});
+
+it.each([undefined, null, 'text', {}])('a model that gives %s fails as it does without middleware', async (reply) => {
+  const model = { name: 'empty', generate: () => Promise.resolve(reply as never) };
+  const told = 'the model "empty" gave no reply with an assistant message in it';
+  for (const middleware of [[], [logging({ to: () => undefined }).model], [cache()]]) {
+    const agent = createAgent({ model, modelMiddleware: middleware });
+    expect(await rejection(agent.run('Hi'))).toMatchObject({ message: expect.stringContaining(told) });
+  }
 });
