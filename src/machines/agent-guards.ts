@@ -20,7 +20,7 @@ import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
 import type { ChartEvent } from './chart-event.ts';
 import { plainReply } from './plain-reply.ts';
-import { allSettled, isLastOpen, onlyPeopleLeft, ownerOf, pendingOf } from './round.ts';
+import { isLastOpen, onlyPeopleLeft, ownerOf, pendingOf } from './round.ts';
 import type { AgentRules } from './rules.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { ToolCallMachine } from './tool-call.ts';
@@ -117,9 +117,9 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
         const call = ownerOf(context.round, callId);
         return call !== undefined && call.phase !== 'settled';
       },
-      // The last call is over, and no agent above is to be told.
-      closesRound: ({ context: { round, callPrefix } }, { callId, result }: CallReported) =>
-        round !== null && result !== undefined && callPrefix === '' && isLastOpen(round, callId),
+      // The last call is over.
+      closesRound: ({ context: { round } }, { callId, phase }: CallReported) =>
+        round !== null && phase === 'settled' && isLastOpen(round, callId),
       // A call is over, none waits for its slot, and no agent above is to be told.
       concernsNoOther: ({ context: { round, callPrefix } }, { callId, result }: CallReported) => {
         if (round === null || result === undefined || callPrefix !== '') return false;
@@ -133,7 +133,6 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
         if (call === undefined || (event.type !== 'call.result' && call.needs !== 'approval')) return false;
         return event.inputHash === undefined || event.inputHash === call.inputHash;
       },
-      allSettled: ({ context }) => context.round !== null && allSettled(context.round),
       onlyPeopleLeft: ({ context }) => context.round !== null && onlyPeopleLeft(context.round, rules),
       someoneWorks: ({ context }) => context.round !== null && !onlyPeopleLeft(context.round, rules),
       // limits and ends

@@ -8,7 +8,7 @@ export const openRoundState = (agent: AgentSetup) =>
         {
           guard: { type: 'closesRound', params: ({ event }) => event },
           target: '#agent.observing',
-          actions: { type: 'noteCall', params: ({ event }) => event },
+          actions: [{ type: 'noteCall', params: ({ event }) => event }, 'reportUp'],
         },
         {
           guard: { type: 'concernsNoOther', params: ({ event }) => event },

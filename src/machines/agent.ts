@@ -37,20 +37,14 @@ const createChart = (rules: AgentRules, actors: AgentActors) => {
       thinking: thinkingState(agent),
       acting: {
         tags: 'busy',
-        always: [
-          { guard: 'allSettled', target: 'observing' },
-          { guard: 'onlyPeopleLeft', target: 'awaiting-approval' },
-        ],
+        always: { guard: 'onlyPeopleLeft', target: 'awaiting-approval' },
         ...openRound,
       },
       'awaiting-approval': {
         tags: 'waiting',
         entry: 'pauseWork',
         exit: 'beginWork',
-        always: [
-          { guard: 'allSettled', target: 'observing' },
-          { guard: 'someoneWorks', target: 'acting' },
-        ],
+        always: { guard: 'someoneWorks', target: 'acting' },
         ...openRound,
       },
       observing: observingState(agent),

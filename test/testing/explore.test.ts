@@ -116,8 +116,8 @@ describe('a changed copy of the charts is found out', () => {
   });
 
   test.each<[string, string, boolean, string, AgentMachine, ExploreOptions]>([
-    ['a round that never closes', 'allSettled', false, 'invariant', plain, small],
-    ['R6: a round that closes too early', 'allSettled', true, 'invariant', plain, small],
+    ['a round that never closes', 'closesRound', false, 'invariant', plain, small],
+    ['R6: a round that closes too early', 'closesRound', true, 'invariant', plain, small],
     ['a wait that is told to nobody', 'onlyPeopleLeft', false, 'dead-end', plain, small],
     ['R35: a stop that is not taken', 'isWellFormed', false, 'unstoppable', plain, small],
     ['R35: a stop after which the model is asked', 'isStopping', false, 'unstoppable', plain, small],
