@@ -61,7 +61,7 @@ export interface ApprovalOptions {
 /** Everything that an agent is made of. Only `model` is required. */
 export interface AgentOptions<S extends InputSchema = InputSchema> {
   model: ChatModel;
-  /** Default `agent`. Stands in every session: an agent of another name opens and restores none of them (`another-agent`). */
+  /** Default `agent`. Stands in every session: an agent of another name opens none of them in a store (`another-agent`). */
   name?: string;
   /** Names that the agent had before: what it kept under them is its own. Default none. */
   formerNames?: readonly string[];

@@ -93,7 +93,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     assertOpen();
     const document = readDocument(given);
     checkSessionId(document.sessionId, 'restore');
-    checkAgentName(document, name, formerNames);
     const before = live.current(document.sessionId);
     const session = start({ document, committed: joined(store, document) }, extra);
     // Memory is the process's own: the copy takes the place of the session that lives here. Elsewhere the store decides whose it is.
