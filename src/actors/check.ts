@@ -7,7 +7,7 @@ import type { ApprovalContext, Tool } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { invalidInputOutput, invalidInputText, unknownToolOutput, unrunnable } from '../tools/unrunnable.ts';
-import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
+import { type EffectLogic, fromEffect } from './effect.ts';
 import { hostOf } from './host.ts';
 
 export interface CheckInput {
@@ -91,7 +91,7 @@ const verdictOf = async (
 };
 
 /** Validates one call's arguments, then finds out whether a human must be asked (R17, R25). Never the other way round. */
-export const createCheckLogic = (options: CheckOptions): RunnableEffect<CheckOutcome, CheckInput> =>
+export const createCheckLogic = (options: CheckOptions): CheckLogic =>
   fromEffect<CheckOutcome, CheckInput>(async ({ input: given, parent }) => {
     const { call, edit, isDecided } = given;
     // Who cannot be asked for his tools now has none; the next model call tells.

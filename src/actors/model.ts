@@ -5,7 +5,7 @@ import type { ChatModel, ModelCallOptions, ModelReply, ModelRequest } from '../m
 import { replyOf } from '../models/check-reply.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
-import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
+import { type EffectLogic, fromEffect } from './effect.ts';
 import { holdBack } from './hold-back.ts';
 import { type Host, hostOf, ownHostOf } from './host.ts';
 import { metadataOf } from './metadata-of.ts';
@@ -162,7 +162,7 @@ const tellWhole = ({ message }: ModelReply, host: Host): void => {
 };
 
 /** Asks one model once, streamed where somebody reads along. What the provider or the network did wrong is a value. */
-export const createModelLogic = (options: ModelOptions): RunnableEffect<ModelOutcome, ModelInput> =>
+export const createModelLogic = (options: ModelOptions): ModelLogic =>
   fromEffect<ModelOutcome, ModelInput>(async ({ input, parent, self, signal }) => {
     const ofTurn = input.model === 0 && parent !== undefined ? ownHostOf(parent)?.model() : undefined;
     const model = ofTurn ?? options.models[input.model] ?? options.models[0];

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import { type EffectLogic, type RunnableEffect, fromEffect } from './effect.ts';
+import { type EffectLogic, fromEffect } from './effect.ts';
 
 export interface StopInput {
   sessionId: string;
@@ -10,9 +10,7 @@ export interface StopOutcome {
 export type StopLogic = EffectLogic<StopOutcome, StopInput>;
 
 /** Asks the application after a round whether the turn is to end (R22). A question that fails means no. */
-export const createStopLogic = (
-  ask: (agent: AnyActorRef) => boolean | Promise<boolean>,
-): RunnableEffect<StopOutcome, StopInput> =>
+export const createStopLogic = (ask: (agent: AnyActorRef) => boolean | Promise<boolean>): StopLogic =>
   fromEffect<StopOutcome, StopInput>(async ({ parent }) => {
     try {
       return { stop: parent !== undefined && (await ask(parent)) };

@@ -15,7 +15,7 @@ import { toToolOutput } from '../tools/tool-output.ts';
 import { invalidInputOutput, unknownToolOutput, unrunnable } from '../tools/unrunnable.ts';
 import type { Clock } from './alarm.ts';
 import type { Question } from './check.ts';
-import { type EffectLogic, type EffectScope, type RunnableEffect, fromEffect } from './effect.ts';
+import { type EffectLogic, type EffectScope, fromEffect } from './effect.ts';
 import { hostOf } from './host.ts';
 import { metadataOf } from './metadata-of.ts';
 
@@ -208,7 +208,7 @@ const execute = async (
 };
 
 /** Runs one tool once. Whatever the tool does, the outcome is a value. */
-export const createToolLogic = (options: ToolOptions): RunnableEffect<ToolOutcome, ToolInput> =>
+export const createToolLogic = (options: ToolOptions): ToolLogic =>
   fromEffect<ToolOutcome, ToolInput>(async (scope) => {
     const { input: given, parent, signal, isRestored } = scope;
     // Who cannot be asked for his tools now has none; the next model call tells.

@@ -1,12 +1,11 @@
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../actors/alarm.ts';
-import { type CheckInput, type CheckOutcome, createCheckLogic } from '../actors/check.ts';
-import { type OutputCheck, type OutputInput, createOutputLogic } from '../actors/check-output.ts';
-import type { RunnableEffect } from '../actors/effect.ts';
+import { type CheckLogic, createCheckLogic } from '../actors/check.ts';
+import { type OutputLogic, createOutputLogic } from '../actors/check-output.ts';
 import { hostOf } from '../actors/host.ts';
-import { type ModelInput, type ModelOutcome, createModelLogic } from '../actors/model.ts';
-import { type StopInput, type StopOutcome, createStopLogic } from '../actors/stop-when.ts';
-import { type ToolInput, type ToolOutcome, createToolLogic } from '../actors/tool.ts';
+import { type ModelLogic, createModelLogic } from '../actors/model.ts';
+import { type StopLogic, createStopLogic } from '../actors/stop-when.ts';
+import { type ToolLogic, createToolLogic } from '../actors/tool.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { recall } from '../machines/remembered.ts';
 import { copyOnRead } from '../messages/copy-on-read.ts';
@@ -22,11 +21,11 @@ import type { TurnContexts } from './turn-contexts.ts';
 
 /** What an agent's charts have done by others: each of it by one actor. */
 export interface Effects {
-  check: RunnableEffect<CheckOutcome, CheckInput>;
-  tool: RunnableEffect<ToolOutcome, ToolInput>;
-  model: RunnableEffect<ModelOutcome, ModelInput>;
-  checkOutput: RunnableEffect<OutputCheck, OutputInput>;
-  stopWhen: RunnableEffect<StopOutcome, StopInput>;
+  check: CheckLogic;
+  tool: ToolLogic;
+  model: ModelLogic;
+  checkOutput: OutputLogic;
+  stopWhen: StopLogic;
 }
 
 export interface EffectParts {
