@@ -34,16 +34,36 @@ const rootActorOf = (actor: AnyActorRef): AnyActorRef => {
 const sessionIdOf = (context: unknown): string | undefined =>
   isPlainObject(context) && typeof context['sessionId'] === 'string' ? context['sessionId'] : undefined;
 
+/**
+ * How many sessions are kept from the collector, the newest. One that waits for somebody is often held by nobody else, and what the
+ * page offers to decide on must be there. Older ones are opened again by their agent.
+ */
+const heldRoots = 1_000;
+
 export const createActorNotes = ({ log, machines, nameOf }: Options) => {
   const known = new WeakMap<AnyActorRef, ActorNotes>();
   const sessions = new WeakMap<AnyActorRef, string>();
-  const roots = new Map<string, WeakRef<AnyActorRef>>();
+  const roots = new Map<string, { ref: WeakRef<AnyActorRef>; agent: string | undefined }>();
+  const held = new Set<AnyActorRef>();
   let actors = 0;
   let others = 0;
 
   const contextOf = (actor: AnyActorRef): unknown => {
     const snapshot: unknown = actor.getSnapshot();
     return isMachineSnapshot(snapshot) ? snapshot.context : undefined;
+  };
+
+  const hold = (root: AnyActorRef): void => {
+    held.add(root);
+    for (const oldest of held) {
+      if (held.size <= heldRoots) break;
+      held.delete(oldest);
+    }
+  };
+
+  const agentNameOf = (root: AnyActorRef): string | undefined => {
+    const machine = of(root).machine;
+    return machine === undefined ? undefined : nameOf(machine.key);
   };
 
   /** A conversation keeps its name over restarts; any other machine gets a number. */
@@ -54,7 +74,8 @@ export const createActorNotes = ({ log, machines, nameOf }: Options) => {
     if (own === undefined) others += 1;
     const session = own ?? `${root.id} ${log.run}.${others}`;
     sessions.set(root, session);
-    roots.set(session, new WeakRef(root));
+    roots.set(session, { ref: new WeakRef(root), agent: agentNameOf(root) });
+    hold(root);
     return session;
   };
 
@@ -89,7 +110,7 @@ export const createActorNotes = ({ log, machines, nameOf }: Options) => {
       notes.context = machine?.context;
       const { key, session } = notes;
       if (actor === root) {
-        const agent = notes.machine === undefined ? undefined : nameOf(notes.machine.key);
+        const agent = roots.get(session)?.agent;
         log.append({ type: 'session', session, root: key, ...(agent === undefined ? {} : { agent }) });
       }
       log.append({
@@ -112,9 +133,10 @@ export const createActorNotes = ({ log, machines, nameOf }: Options) => {
       return Object.entries(before).flatMap(([id, child]) => (children[id] === child ? [] : [of(child).key]));
     },
     rootOf: (session: string): AnyActorRef | undefined => {
-      const root = roots.get(session)?.deref();
+      const root = roots.get(session)?.ref.deref();
       const snapshot = root?.getSnapshot() as { status: ActorStatus } | undefined;
       return snapshot?.status === 'active' ? root : undefined;
     },
+    agentOf: (session: string): string | undefined => roots.get(session)?.agent,
   };
 };

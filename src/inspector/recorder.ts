@@ -16,6 +16,8 @@ export interface Recorder {
   describe(agent: Omit<AgentInfo, 'chart'> & { machine: Parameters<ReturnType<typeof createMachineNotes>>[0] }): void;
   /** The live root actor of a session. */
   rootOf(session: string): AnyActorRef | undefined;
+  /** The name of the agent that a session belongs to, also when nothing of it lives any more. */
+  agentOf(session: string): string | undefined;
 }
 
 type Microstep = Extract<InspectionEvent, { type: '@xstate.microstep' }>;
@@ -146,6 +148,7 @@ export const createRecorder = (log: EventLog = createEventLog()): Recorder => {
         tell({ type: 'agent', agent: { name, chart: key, tools, limits } });
       }),
     rootOf: actors.rootOf,
+    agentOf: actors.agentOf,
   };
 };
 

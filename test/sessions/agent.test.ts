@@ -9,6 +9,7 @@ import { createAgent } from '../../src/sessions/create-agent.ts';
 import { TurnError } from '../../src/sessions/turn-error.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { deepFreeze } from '../messages/arbitrary-history.ts';
+import { collect } from '../support/collect.ts';
 import { expectWhole, inBothModes, runStreamed } from '../support/run.ts';
 import { F1, call, calls, heldTool, toolOf } from '../support/tools.ts';
 import { results, transcript } from '../support/transcript.ts';
@@ -405,4 +406,17 @@ describe('sessions', () => {
       expect(runs).toBe(when === 'tool' ? 1 : 0);
     },
   );
+});
+
+test('M01: whoever holds the actor of a session, and nothing else of it, finds that session when it is opened again', async () => {
+  const agent = createAgent({ model: scriptedModel([calls(call('gated'))]), tools: [gated] });
+  const begin = async () => {
+    const session = await agent.open('held');
+    await session.send('hello');
+    await session.settled();
+    return session.actor;
+  };
+  const actor = await begin();
+  await collect();
+  expect((await agent.open('held')).actor).toBe(actor);
 });

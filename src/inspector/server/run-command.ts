@@ -37,6 +37,7 @@ type SessionCommand = Exclude<Command, { type: 'fork' }>;
 /** Who is named in the decisions that come from here. */
 const by = 'inspector';
 const rememberedIds = 1_000;
+const notGiven = 'give the agent to startInspector({ agents }) to decide here';
 
 const statuses: Partial<Record<string, number>> = {
   'invalid-input': 422,
@@ -57,18 +58,18 @@ export const createCommands = ({ recorder, agents, stored }: Options) => {
     const id = command.session;
     const root = recorder.rootOf(id);
     if (root === undefined) {
-      const name = await stored?.agentOf(id);
+      const name = (await stored?.agentOf(id)) ?? recorder.agentOf(id);
       if (name === undefined) return { status: 404, message: 'there is no such session' };
       const agent = agents.find((each) => each.name === name);
       if (agent !== undefined) return agent.open(id, { inspect: recorder.inspect });
-      await stored?.leave(id, eventOf(command));
+      if (stored === undefined) return { status: 409, message: notGiven };
+      await stored.leave(id, eventOf(command));
       return left;
     }
     // An actor that nobody made a session of hears events; a session has rules of its own about who decides.
     if (ownHostOf(root) === undefined) return root;
     const agent = agents.find(({ machine }) => machine === (root as { logic?: unknown }).logic);
-    if (agent === undefined)
-      return { status: 409, message: 'give the agent to startInspector({ agents }) to decide here' };
+    if (agent === undefined) return { status: 409, message: notGiven };
     const session = await agent.open(id, { inspect: recorder.inspect });
     return session.actor === root ? session : { status: 409, message: 'the session was opened by another agent' };
   };
