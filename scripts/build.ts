@@ -2,9 +2,10 @@
 // file, so the core is one file and what is imported later than at the start has its own. What users must not install is bundled in.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type ChunkingContext, build } from 'rolldown';
 import { buildPage } from './build-page.ts';
+import { parseWhenCalled } from './parse-when-called.ts';
 
 interface PackageJson {
   bin: Record<string, string>;
@@ -46,25 +47,16 @@ const loadedWith = (files: readonly string[], context: ChunkingContext): Readonl
   return found;
 };
 
-/** Folders of the core that are used without the rest of it as well: a bundler leaves out whole files. The others are one file. */
-const layers = ['messages', 'tools', 'stores'];
-
-/** A package goes with what imports it. */
-const layerOf = (file: string, context: ChunkingContext): string => {
-  const [importer] = file.includes('node_modules') ? (context.getModuleInfo(file)?.importers ?? []) : [];
-  if (importer !== undefined) return layerOf(importer, context);
-  // Middleware checks its options as the core does, and needs nothing else of it.
-  if (file === fileOf('sessions/option-bounds')) return 'messages';
-  const [folder = ''] = relative(source, file).split(sep);
-  return layers.find((layer) => layer === folder) ?? 'core';
-};
-
-/** Which file each module of the core goes to. What is imported later stands on a file of its own, since bundlers that make one file of all wrap that. */
+/**
+ * Which file each module of the core goes to. Each costs about two milliseconds of every start, so there are few: what is imported later, since
+ * bundlers that make one file of all wrap that; what middleware loads, which needs no XState; and all the rest.
+ */
 const placesOf = (context: ChunkingContext): ReadonlyMap<string, string> => {
   const core = loadedWith([fileOf('index')], context);
   const later = [...core].flatMap((id) => context.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
   const base = loadedWith([...later, ...builtFor(imports).map(fileOf)], context);
-  return new Map([...core].map((id) => [id, base.has(id) ? 'base' : layerOf(id, context)]));
+  const light = loadedWith([fileOf('middleware/index')], context);
+  return new Map([...core].map((id) => [id, base.has(id) ? 'base' : light.has(id) ? 'light' : 'core']));
 };
 
 let places: ReadonlyMap<string, string> | undefined;
@@ -102,6 +94,7 @@ await build({
   external: (id) => /^(node:|#)/.test(id) || installed.some((name) => id === name || id.startsWith(`${name}/`)),
   treeshake: { moduleSideEffects: (id) => relative(source, id).startsWith('cli') || id.includes('killed-life') },
   transform: { target: 'es2023' },
+  plugins: [parseWhenCalled()],
   output: {
     dir: out,
     entryFileNames: '[name].js',
