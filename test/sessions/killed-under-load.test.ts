@@ -11,7 +11,7 @@ import { type CrashEnd, type CrashRun, crashProblems, isUnknown } from '../../sr
 import { type CrashEvent, settledIn } from '../../src/testing/crash-log.ts';
 import { live } from '../../src/testing/crash-scenario.ts';
 import { violations } from '../../src/messages/violations.ts';
-import { load } from '../testing/scenarios.ts';
+import { load, worldFolder } from '../testing/scenarios.ts';
 
 /** Set to 200 by hand. */
 const kills = Number(process.env['KILLS'] ?? 8);
@@ -23,7 +23,9 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentchart-load-'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+afterAll(async () => {
+  for (const each of [folder, worldFolder]) await rm(each, { recursive: true, force: true, maxRetries: 3 });
+});
 
 /** Works on the sessions in a process that is killed at a random moment of its work: true where it was not quick enough to end before. */
 const work = (path: string, name: string, ids: readonly string[], isKilled: boolean): Promise<boolean> =>

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postgresStore } from '../../src/stores/postgres-store.ts';
@@ -7,13 +8,16 @@ import { commitOf } from '../../src/testing/store-case.ts';
 import { storeContract } from '../../src/testing/store-contract.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { rejection } from '../support/sessions.ts';
-import { scenarios } from '../testing/scenarios.ts';
+import { scenarios, worldFolder } from '../testing/scenarios.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
-}, 60_000);
-afterAll(() => server.stop());
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(worldFolder, { recursive: true, force: true, maxRetries: 3 });
+});
 
 const session = { agent: 'agent', sessionId: 'one' };
 
@@ -148,4 +152,4 @@ test('R38: killed beside some commits and effects, a session comes to the same e
   });
   expect(decisions.unknown).toBe(0);
   expect(decisions.crashes).toBeGreaterThan(2);
-}, 60_000);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -14,13 +14,11 @@ import type { PendingCall } from '../../src/tools/call.ts';
 import { forgetfulModel, modelByHistory, modelOfScript } from '../support/models.ts';
 import { call, calls, outsideTool, toolOf } from '../support/tools.ts';
 
-// The processes that are killed inherit it.
-process.env['CRASH_FOLDER'] ??= `${process.pid}`;
-export const worldFolder = join(tmpdir(), `agentchart-crash-${process.env['CRASH_FOLDER']}`);
+/** What the scenarios of one test file keep outside of sessions. Workers share a process, and must not share this; those that are killed inherit it. */
+export const worldFolder = (process.env['CRASH_FOLDER'] ??= mkdtempSync(join(tmpdir(), 'agentchart-world-')));
 
 /** True once for each name, in whichever process: what outlives a crash lies in files. */
 const isFirst = (sessionId: string, name: string): boolean => {
-  mkdirSync(worldFolder, { recursive: true });
   try {
     writeFileSync(join(worldFolder, `${sessionId}-${name}`), '', { flag: 'wx' });
     return true;
