@@ -1,4 +1,5 @@
 // Builds the inspector's page: three files that need nothing from elsewhere. Preact, dagre and the schema checker are bundled in.
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -9,7 +10,7 @@ const bundled = [
   ['@dagrejs/dagre', 'LICENSE'],
 ] as const;
 
-/** Builds into a folder; a file is there whole or as it was before. */
+/** Builds into a folder, also where somebody else does the same; a file is there whole or as it was before, and `page.js` after the others. */
 export const buildPage = async (folder: string): Promise<void> => {
   const licences = bundled.map(
     ([name, file]) => `Contains ${name}.\n\n${readFileSync(join(root, 'node_modules', name, file), 'utf8').trim()}`,
@@ -35,11 +36,11 @@ export const buildPage = async (folder: string): Promise<void> => {
   });
   mkdirSync(folder, { recursive: true });
   const files = [
-    ...outputFiles.map(({ path, contents }) => [path, contents] as const),
     [join(folder, 'index.html'), readFileSync(join(source, 'index.html'))] as const,
-  ];
+    ...outputFiles.map(({ path, contents }) => [path, contents] as const),
+  ].toSorted(([a], [b]) => Number(a.endsWith('.js')) - Number(b.endsWith('.js')));
   for (const [path, contents] of files) {
-    const part = `${path}.${process.pid}.part`;
+    const part = `${path}.${randomUUID()}.part`;
     writeFileSync(part, contents);
     renameSync(part, path);
   }
