@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type McpTools, mcpTools } from '../../src/mcp/index.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { call, calls } from '../support/tools.ts';
 import { results } from '../support/transcript.ts';
 import { firstEvent, runCalls } from './run-calls.ts';
@@ -68,7 +69,8 @@ describe('what a server is told', () => {
   test('R35, R36, R37: stop, cancel and timeout reach it as notifications/cancelled', async () => {
     await using mcp = await mcpTools(rawServer([listed('hang'), listed('cancelled')]), { timeout: 800 });
     const answers = [calls(call('hang')), calls(call('hang')), 'cancelled', calls(call('hang')), 'timed out'];
-    const session = await createAgent({ model: scriptedModel(answers), tools: mcp.tools }).open();
+    const clock = manualClock();
+    const session = await createAgent({ model: scriptedModel(answers), tools: mcp.tools, clock }).open();
     const events = session.events();
 
     void session.send('stop this');
@@ -82,7 +84,10 @@ describe('what a server is told', () => {
     await session.cancel('call_2_0');
     expect((await session.settled()).text).toBe('cancelled');
 
-    await session.send('wait for this');
+    const waiting = session.events();
+    void session.send('wait for this');
+    await firstEvent(waiting, 'tool-progress');
+    clock.advance(800);
     const last = await session.settled();
     expect(results(last.messages)).toEqual(['Error: the tool timed out after 800 ms.']);
 
