@@ -115,7 +115,7 @@ const within = <T>(work: Promise<T>): Promise<T> =>
   Promise.race([
     work,
     new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error('it hangs')), 30_000).unref();
+      setTimeout(() => reject(new Error('it hangs')), 120_000).unref();
     }),
   ]);
 
@@ -203,7 +203,7 @@ describe('a damaged document', () => {
       );
       expect(taken).toBeGreaterThan(10);
     },
-    20_000 + 50 * runs,
+    180_000 + 50 * runs,
   );
 
   test('is as good as ever where it is not damaged', async () => {
@@ -333,5 +333,9 @@ test('restoring a session of 1,000 messages, with all that is checked, takes a s
         return performance.now() - before;
       }),
     );
-  expect(best(() => agent.restore(text)) / best(() => JSON.parse(text) as unknown)).toBeLessThan(60);
+  // As long as what it is compared with: whatever else the machine does then takes its part of both.
+  const readings = best(() => {
+    for (let times = 0; times < 60; times += 1) JSON.parse(text);
+  });
+  expect(best(() => agent.restore(text))).toBeLessThan(readings);
 });
