@@ -14,7 +14,7 @@ export const waitForText = async (page: Page, selector: string, words: string): 
       [...document.querySelectorAll<HTMLElement>(at ?? '')].some(({ innerText }) => innerText.includes(wanted ?? '')),
     [selector, words],
     // Not by frames: drawing sixty of them a second is more work than the page.
-    { timeout: 30_000, polling: 30 },
+    { timeout: 120_000, polling: 30 },
   );
 };
 
