@@ -39,9 +39,9 @@ export default defineConfig({
     // Threads begin sooner than processes.
     pool: 'threads',
     // None is as long as that; a machine that has much else to do is slow, and no test is wrong for it.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { interval: 2, timeout: 30_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { interval: 2, timeout: 90_000 } },
     env: { NODE_COMPILE_CACHE: compileCache },
     // One less than the cores is the default, which leaves one of two idle.
     maxWorkers: '100%',

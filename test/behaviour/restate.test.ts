@@ -4,5 +4,5 @@ import { restateBackend } from './restate-backend.ts';
 import { behaviour } from './suite.ts';
 
 describe.skipIf(restateMissing)(restateMissing || 'over an engine', () =>
-  behaviour('Restate', restateBackend, { concurrent: true, timeout: 60_000 }),
+  behaviour('Restate', restateBackend, { concurrent: true }),
 );

@@ -13,8 +13,6 @@ const subjects = [turns, approvals, stops, failures, nested, restarts, documents
 export interface BehaviourOptions {
   /** Whether the backend keeps agents that run at once apart. What waits for another process takes less time then. */
   concurrent?: boolean;
-  /** ms for each test. */
-  timeout?: number;
 }
 
 /** Everything that a session promises, over one backend. */
@@ -28,7 +26,7 @@ export const behaviour = (
     const running: Running[] = [];
     beforeAll(async () => {
       backend = await make();
-    }, 60_000);
+    });
     afterAll(async () => {
       await Promise.all(running.map((each) => each.close()));
       await backend.close();

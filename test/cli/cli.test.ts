@@ -71,7 +71,7 @@ let n = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentchart-cli-'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 /** A store with one session that waits for a decision on `pay`. */
 const waiting = async (id = 'order 7', ...more: Parameters<typeof calls>): Promise<void> => {

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const store of stores) await store.close();
   stores = [];
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 /** An agent as another process would make it: with connections of its own to the same file. */

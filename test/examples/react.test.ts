@@ -18,7 +18,7 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
     const [opened] = await Promise.all([startBrowser(), server.shows('/machine')]);
     browser = opened;
     url = /http:\/\/127\.0\.0\.1:\d+(?=\/chat)/.exec(printed)?.[0] ?? '';
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -31,7 +31,7 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
     // Small: what is drawn is looked at by nobody.
     const context = await browser.newContext({ viewport: { width: 480, height: 320 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(50_000);
+    page.setDefaultTimeout(120_000);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     page.on('response', (response) => {

@@ -27,7 +27,7 @@ export interface RunOptions {
 
 const folders: string[] = [];
 afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 /** An empty folder, outside the repository. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of children) child.kill();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 const sink = () => {
@@ -41,7 +41,7 @@ const inspecting = async (place: string) => {
   const output = sink();
   const interrupted = new AbortController();
   const ended = inspect(place, { port: '0' }, { output, signal: interrupted.signal });
-  await vi.waitFor(() => expect(output.text()).toContain('http://127.0.0.1:'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(output.text()).toContain('http://127.0.0.1:'), { timeout: 120_000 });
   const url = output.text().trim();
   const get = (path: string): Promise<Answer> =>
     ask(url, path, { headers: { authorization: `Bearer ${placeOf(url).token}` } });

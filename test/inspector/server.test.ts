@@ -251,7 +251,7 @@ test('a path where no file is is refused and makes none; a store that makes its 
   await agent.close();
   await inspector.close();
   await store.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 test('a session that runs here is forked at any moment that its store has', async () => {

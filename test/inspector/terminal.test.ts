@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentchart-inspector-'));
   await preparePage();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 /** A stream that keeps what was written to it. */
 const sink = (isTTY = false): PassThrough & { isTTY: boolean; text(): string } => {

@@ -308,7 +308,7 @@ describe('R46: a turn that goes on', () => {
 
   it('goes on by a decision that another process left in the store, or that the next opener makes', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'agentchart-turns-')), 'sessions.db');
-    onTestFinished(() => rm(dirname(file), { recursive: true, force: true }));
+    onTestFinished(() => rm(dirname(file), { recursive: true, force: true, maxRetries: 3 }));
     const log: string[] = [];
     const seen: unknown[] = [];
     const keep: AgentMiddleware = (next) => (turn) => {

@@ -292,7 +292,7 @@ test('R3, R6, R18–R22, R27, R33–R35, R42, R45: whatever comes from outside, 
   );
   console.log([...Map.groupBy(met, (end) => end)].map(([end, all]) => `${end}: ${all.length}`).join(', '));
   if (numRuns >= 2000) expect([...new Set(met)].toSorted()).toEqual(everyEnd);
-}, 120_000);
+});
 
 test('a session that nobody asked to go on by `retry` is replayed without a divergence', async () => {
   // The same programs each time: where replies left no message, a document does not always say which turn they were of.
@@ -306,4 +306,4 @@ test('a session that nobody asked to go on by `retry` is replayed without a dive
     }),
     { numRuns, seed },
   );
-}, 60_000);
+});

@@ -62,4 +62,4 @@ test('the balancer gives requests to the workers in turn, and passes over one th
   expect((await ask(balancer.url)).name).toBe('again');
   again.die();
   await balancer.close();
-}, 60_000);
+});

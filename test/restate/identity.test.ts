@@ -52,7 +52,7 @@ test.skipIf(restateMissing)(
       expect((await session.settled()).text).toBe('world');
       expect(await statusOf(served.uri, `/invoke/${served.agent.name}.sessions/view`)).toBe(401);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     }
   },
   60_000,

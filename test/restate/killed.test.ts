@@ -12,7 +12,7 @@ describe.skipIf(restateMissing)(restateMissing || 'kill -9', () => {
     const report = await runKilled({ seed, sessions: 20, workers: 2, kills: 3, within: 200 });
     expect(report).toMatchObject({ problems: [], settled: 20 });
     expect(report.killed.workers).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   test('what is asked while the engine starts again is answered when it has', async () => {
     await using server = await startRestate();
@@ -31,5 +31,5 @@ describe.skipIf(restateMissing)(restateMissing || 'kill -9', () => {
       await Promise.all(asking);
     }
     expect((await session.settled()).text).toBe('world');
-  }, 60_000);
+  });
 });

@@ -40,5 +40,5 @@ describe.skipIf(restateMissing)(`the engine ${restateMissing || 'of these tests'
     } finally {
       worker.close();
     }
-  }, 60_000);
+  });
 });

@@ -64,8 +64,8 @@ test('B140: of 300 rounds in one turn a commit is no larger than one of ten, and
   expectFlat(grown);
   expect((await stat(path)).size / lengthOf(grown.messages)).toBeLessThan(3);
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-}, 60_000);
+});
 
 test('B140: of 300 turns a commit is no larger than one of ten, and all of them at most three times the messages', async () => {
   expectFlat(await grow({ ...memoryStore(), durable: true }, false));
-}, 60_000);
+});

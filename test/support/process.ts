@@ -6,7 +6,7 @@ export const runFile = async (path: URL, args: readonly string[] = []): Promise<
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', path.pathname, ...args],
-    { timeout: 60_000, env: { ...process.env, NODE_OPTIONS: '' } },
+    { timeout: 150_000, env: { ...process.env, NODE_OPTIONS: '' } },
   );
   return JSON.parse(stdout) as Record<string, unknown>;
 };
