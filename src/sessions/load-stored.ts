@@ -45,19 +45,18 @@ export const documentAt = async (
  * what came since: a durable store refuses it. One in memory is the process's own; there the document takes the session's place.
  */
 export const joined =
-  (store: SessionKeeper, { sessionId, revision, messages }: SessionDocument) =>
+  (store: SessionKeeper, { sessionId, revision, createdAt, messages }: SessionDocument) =>
   async (): Promise<Committed | undefined> => {
     const stored = await store.read(sessionId);
     if (stored === undefined) return undefined;
     const { summary } = stored;
-    if (summary.revision === revision && summary.messages <= messages.length)
+    const isItsOwn = summary.createdAt === createdAt;
+    if (isItsOwn && summary.revision === revision && summary.messages <= messages.length)
       return { revision, messages: summary.messages };
     if (store.durable) {
       const stands = revision === undefined ? 'a document of no revision' : `a document of revision ${revision}`;
-      throw new SessionConflictError(
-        sessionId,
-        `${stands} was restored, and the store has revision ${summary.revision}`,
-      );
+      const has = isItsOwn ? `revision ${summary.revision}` : 'another session of this id';
+      throw new SessionConflictError(sessionId, `${stands} was restored, and the store has ${has}`);
     }
     await store.delete(sessionId);
     return undefined;

@@ -40,10 +40,11 @@ const readAt = (kept: Kept, at = kept.summary.revision): StoredSession | undefin
 /** Takes a commit into the sessions that are kept; throws `SessionConflictError`, and changes nothing then. */
 const write = (sessions: Map<string, Kept>, commit: Commit): void => {
   const { summary, state, isWhole, messages, transitions, taken, refused } = commit;
-  const { sessionId, revision, updatedAt } = summary;
+  const { sessionId, revision, createdAt, updatedAt } = summary;
   checkSessionId(sessionId);
   const known = sessions.get(sessionId);
-  if (revision !== (known?.summary.revision ?? 0) + 1) throw new SessionConflictError(sessionId);
+  const before = known?.summary ?? { revision: 0, createdAt };
+  if (revision !== before.revision + 1 || createdAt !== before.createdAt) throw new SessionConflictError(sessionId);
   const kept = known ?? { summary, revisions: [], messages: [], inbox: [], refusals: [] };
   // All that may throw comes first: a commit is taken whole or not at all.
   const added = [...messages];

@@ -12,9 +12,9 @@ const begin = `insert into agentchart.sessions
   on conflict do nothing
   returning key, stored`;
 const change = `update agentchart.sessions
-  set agent = $2, machine = $3, status = $4, pending = $5, messages = $6, revision = $7, created = $8, updated = $9,
+  set agent = $2, machine = $3, status = $4, pending = $5, messages = $6, revision = $7, updated = $9,
     stored = stored + cardinality($10::text[])
-  where id = $1 and revision = $7::integer - 1
+  where id = $1 and revision = $7::integer - 1 and created = $8
   returning key, stored`;
 const statement = (session: string): string => `with session as (${session}),
   added as (

@@ -21,7 +21,8 @@ const write = (database: SqliteDatabase, commit: Commit): SessionConflictError |
   const { summary, messages } = commit;
   const { sessionId, agent, machineVersion, status, pending, revision, createdAt, updatedAt } = summary;
   const known = database.row<SummaryRow>(find, sessionId);
-  if (revision !== (known?.revision ?? 0) + 1) return new SessionConflictError(sessionId);
+  const isNext = revision === (known?.revision ?? 0) + 1 && (known?.created ?? createdAt) === createdAt;
+  if (!isNext) return new SessionConflictError(sessionId);
 
   const before = known?.stored ?? 0;
   const stored = before + messages.length;

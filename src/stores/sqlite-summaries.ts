@@ -26,8 +26,7 @@ export const isRowCurrent = (row: SummaryRow, { summary, messages }: Commit): bo
   row.pending === summary.pending &&
   row.messages + messages.length === summary.messages &&
   row.agent === summary.agent &&
-  row.machine === summary.machineVersion &&
-  row.created === summary.createdAt;
+  row.machine === summary.machineVersion;
 
 const lastOfBusy = `case when status = 'busy' then
   (select max(id) from commits where id between key << 32 and (key << 32) + 0xffffffff) end`;

@@ -109,6 +109,7 @@ export interface ListOptions {
  * - A commit is taken whole or not at all, also when the process is killed or the disk is full; then the session is as before.
  * - A commit is refused with `SessionConflictError` unless `summary.revision - 1` is the session's last revision (0: there is none),
  *   whichever process made that one. This is all that keeps two processes from writing one session.
+ * - Nor is it taken where `summary.createdAt` is another than the session's: that one was deleted, and its id used again.
  * - Ids of sessions are data: any well-formed text without NUL, of 1 to 1,000 characters, each its own session ("A" is not "a").
  * - What goes wrong otherwise rejects; the session's owner tells it as `store-error`.
  */

@@ -1,4 +1,4 @@
-import { type Bench, type StoreCase, commitOf, refuses, same, start, storeCase } from './store-case.ts';
+import { type Bench, type StoreCase, commitOf, refuses, same, storeCase } from './store-case.ts';
 
 const commitMany = async (bench: Bench, count: number): Promise<void> => {
   for (let revision = 1; revision <= count; revision++) await bench.store.commit(commitOf(bench, revision));
@@ -57,7 +57,6 @@ export const commitCases: readonly StoreCase[] = [
         machineVersion: 2,
         agent: `${bench.agent}-renamed`,
         messages: 2,
-        createdAt: start - 1,
       },
     });
     await store.commit(last);

@@ -1,4 +1,4 @@
-import { type StoreCase, commitOf, refuses, same, storeCase } from './store-case.ts';
+import { type StoreCase, commitOf, refuses, same, start, storeCase } from './store-case.ts';
 
 export const deletionCases: readonly StoreCase[] = [
   storeCase('a deleted session is gone with history and inbox, and its id may be used again', async (bench) => {
@@ -26,6 +26,19 @@ export const deletionCases: readonly StoreCase[] = [
       same((await store.history(session.sessionId)).length, 1, "the length of a neighbour's history");
       same((await store.inbox(session.sessionId)).length, 1, "the length of a neighbour's inbox");
     }
+  }),
+
+  storeCase('a session that took the id of a deleted one takes no commit of that one', async (bench) => {
+    const { store, sessionId } = bench;
+    await store.commit(commitOf(bench, 1));
+    await store.delete(sessionId);
+    const createdAt = start + 1;
+    await store.commit(commitOf(bench, 1, { messages: ['"new"'], summary: { createdAt } }));
+    const before = [await store.read(sessionId), await store.history(sessionId)];
+    await refuses('session-conflict', 'the next commit of the deleted one', () => store.commit(commitOf(bench, 2)));
+    same([await store.read(sessionId), await store.history(sessionId)], before, 'the new session and its history');
+    await store.commit(commitOf(bench, 2, { summary: { createdAt } }));
+    same((await store.read(sessionId))?.revision, 2, 'the revision of the new session');
   }),
 
   storeCase('sessions that were changed last before a time are deleted, and counted', async (bench) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { waitFor } from 'xstate';
+import { systemClock } from '../../src/actors/alarm.ts';
 import type { AgentEvent } from '../../src/sessions/agent-event.ts';
 import type { OutsideEvent } from '../../src/machines/agent-context.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
@@ -122,6 +123,23 @@ describe('R39: two agents of one process on one store', () => {
     const { messages } = await first.open(sessionId);
     expect(said(messages)).toEqual(['One?', 'Yes.', 'Two?', 'Yes.', 'Two?', 'Yes.']);
   });
+});
+
+test('R39: whoever still holds a deleted session writes nothing into the one that has its id now, however many revisions that has', async () => {
+  const make = (ahead: number) => {
+    const clock = { ...systemClock, now: () => Date.now() + ahead };
+    return createAgent({ store: open(), model: repeating, clock });
+  };
+  const [first, second] = [make(0), make(1000)];
+  await first.run('A secret.', { session: 'shared' });
+  const held = await first.open('shared');
+  const document = held.toJSON();
+  await stores[0]?.delete('shared');
+  await second.run('Hello.', { session: 'shared' });
+  expect((await stores[0]?.read('shared'))?.revision).toBe(document.revision);
+  const writers = [() => held.send('What was it?'), () => first.restore(document).send('What was it?')];
+  for (const write of writers) expect(await rejection(write())).toMatchObject({ code: 'session-conflict' });
+  expect(said((await first.open('shared')).messages)).toEqual(['Hello.', 'You said Hello..']);
 });
 
 describe('R39: a session is opened by a second process while the first works', () => {

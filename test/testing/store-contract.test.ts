@@ -34,7 +34,7 @@ const mistakes: Record<string, (good: SessionStore) => Partial<SessionStore>> = 
       return all.filter((each) => agent === undefined || each.agent.startsWith(agent));
     },
   }),
-  'keeps the first time of making': (good) => ({
+  'takes a commit of a session that was deleted into the one that has its id now': (good) => ({
     commit: async (commit) => {
       const known = await good.read(commit.summary.sessionId);
       const { createdAt } = known?.summary ?? commit.summary;
