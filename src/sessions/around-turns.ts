@@ -204,7 +204,7 @@ export const aroundTurns = (session: OwnSession, about: Around): RunnableSession
           checkMessages(message),
           {},
           {
-            onPosted: (posted) => fate.resolve(posted.fate),
+            onPosted: (posted) => fate.resolve(session.storedFate(posted.fate)),
             onResult: (error) => {
               // No effect where the message is on its way already.
               if (error === undefined) fate.resolve({ type: 'discarded', reason: 'answered by a middleware' });

@@ -7,6 +7,7 @@ import type { PendingCall } from '../tools/call.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
+import { heldDuring } from './awaited.ts';
 import { checkCancel, checkRetry } from './check-asked.ts';
 import {
   checkCallId,
@@ -31,12 +32,6 @@ export const createSession = (source: SessionSource): OwnSession => {
 
   // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
   const shown = (): PendingCall[] => structuredClone(pendingOf(context()));
-  const storedFate = (fate: Promise<Fate>): Promise<Fate> => {
-    const kept = stored(fate);
-    // Whoever does not await it is not told.
-    kept.catch(() => undefined);
-    return kept;
-  };
   const session: OwnSession = {
     get id() {
       return context().sessionId;
@@ -55,7 +50,7 @@ export const createSession = (source: SessionSource): OwnSession => {
     send: (message, given = {}) => {
       try {
         checkSendOptions(given);
-        return storedFate(session.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate);
+        return session.storedFate(session.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate);
       } catch (error) {
         return refusedFate(error as Error);
       }
@@ -110,6 +105,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       if (isClosed()) reader.close();
       return reader;
     },
+    storedFate: (fate: Promise<Fate>) => heldDuring(stored(fate), actor),
     publish: feed.publish,
     setContext: live.setContext,
     readInbox: inbox.read,

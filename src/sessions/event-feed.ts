@@ -31,6 +31,8 @@ export interface EventFeed {
 }
 
 export interface FeedOptions {
+  /** Whose events they are. */
+  source: object;
   /** Resolves when what is being saved is saved, or is not to be. */
   saved(): Promise<unknown>;
   /** The turn so far as events; `reply` is what has been streamed of the reply under way. */
@@ -40,7 +42,7 @@ export interface FeedOptions {
 /** What the chart says of a state that it has entered; everything else it says of the step there. */
 const beginnings = new Set<AgentEvent['type']>(['step-start', 'tool-call', 'approval-request', 'finish']);
 
-export const createEventFeed = ({ saved, soFar }: FeedOptions): EventFeed => {
+export const createEventFeed = ({ source, saved, soFar }: FeedOptions): EventFeed => {
   const readers = new Set<FedReader>();
   const recent = createRecentEvents();
   let steps: AgentEvent[] = [];
@@ -89,6 +91,7 @@ export const createEventFeed = ({ saved, soFar }: FeedOptions): EventFeed => {
     read: ({ from = 'now', onLeave = () => undefined, isLast } = {}) => {
       let hasEnded = false;
       const reader = createEventReader({
+        source,
         saved,
         onLeave,
         isLast,

@@ -1,4 +1,5 @@
 import type { AgentEvent } from './agent-event.ts';
+import { holdFor, letGoFor } from './awaited.ts';
 import { createEventBuffer } from './event-buffer.ts';
 
 export type FinishEvent = Extract<AgentEvent, { type: 'finish' }>;
@@ -20,6 +21,8 @@ export interface FedReader extends EventReader {
 }
 
 export interface ReaderOptions {
+  /** What tells the events; it lives as long as somebody waits for the next one. */
+  source: object;
   /** The reader is closed or has left. */
   onEnd(): void;
   /** It left before it was closed. */
@@ -37,7 +40,7 @@ type Result = IteratorResult<AgentEvent, undefined>;
 const done: Result = { done: true, value: undefined };
 
 /** The events of one reader. Who is behind gets deltas joined, so that what is unread is no larger than what was said. */
-export const createEventReader = ({ onEnd, onLeave, saved, isLast }: ReaderOptions): FedReader => {
+export const createEventReader = ({ source, onEnd, onLeave, saved, isLast }: ReaderOptions): FedReader => {
   const buffer = createEventBuffer();
   const saves = new WeakMap<AgentEvent, Promise<unknown>>();
   const waiting: ((result: Result | Promise<Result>) => void)[] = [];
@@ -68,6 +71,7 @@ export const createEventReader = ({ onEnd, onLeave, saved, isLast }: ReaderOptio
     onEnd();
     look();
     for (const resolve of waiting.splice(0)) resolve(done);
+    letGoFor(waiting);
   };
   return {
     push: (event) => {
@@ -81,6 +85,7 @@ export const createEventReader = ({ onEnd, onLeave, saved, isLast }: ReaderOptio
             .catch(() => undefined),
         );
       const next = waiting.shift();
+      if (waiting.length === 0) letGoFor(waiting);
       if (next !== undefined) next(resultOf(event));
       else if (buffer.size < readAhead) buffer.add(event);
       else buffer.join(event);
@@ -106,6 +111,7 @@ export const createEventReader = ({ onEnd, onLeave, saved, isLast }: ReaderOptio
         return Promise.resolve(resultOf(event));
       }
       if (isClosed) return Promise.resolve(done);
+      holdFor(waiting, source);
       return new Promise((resolve) => waiting.push(resolve));
     },
     return: () => {

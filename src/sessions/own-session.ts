@@ -4,6 +4,7 @@ import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentInput } from '../machines/agent-context.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import type { ToolChange } from '../tools/call.ts';
+import type { Fate } from '../machines/chart-event.ts';
 import { type TurnResult } from '../machines/turn-result.ts';
 import type { JsonValue } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
@@ -52,6 +53,8 @@ export type ParseOutput = (raw: JsonValue) => unknown;
 /** A session with what only this package does with it. */
 export interface OwnSession extends Session {
   read(options?: ReadOptions): EventReader;
+  /** A message's fate for whoever sent it: told when it is stored, and the session lives until then. */
+  storedFate(fate: Promise<Fate>): Promise<Fate>;
   /** To all who read along. */
   publish(event: AgentEvent): void;
   /** Carries out the commands that others left in the store. */

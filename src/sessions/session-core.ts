@@ -80,6 +80,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   const begun = context();
   kept = begun;
   const feed = createEventFeed({
+    // Whoever has the actor has the session.
+    source: actor,
     saved: () => journal.idle(),
     soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
   });

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from 'xstate';
 import { AgentError } from '../../src/errors.ts';
+import type { RunTurn } from '../../src/sessions/agent-middleware.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
@@ -10,10 +11,12 @@ import { TurnError } from '../../src/sessions/turn-error.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { deepFreeze } from '../messages/arbitrary-history.ts';
 import { collect } from '../support/collect.ts';
+import { modelOfTurns } from '../support/models.ts';
 import { expectWhole, inBothModes, runStreamed } from '../support/run.ts';
 import { F1, call, calls, heldTool, toolOf } from '../support/tools.ts';
 import { results, transcript } from '../support/transcript.ts';
 
+const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const gated = toolOf('gated', () => 'gated ran', { needsApproval: true });
 
 inBothModes('run', (run) => {
@@ -419,4 +422,50 @@ test('M01: whoever holds the actor of a session, and nothing else of it, finds t
   const actor = await begin();
   await collect();
   expect((await agent.open('held')).actor).toBe(actor);
+});
+
+test.each([
+  ['a session', {}],
+  ['a session with middleware around its turns', { agentMiddleware: [(next: RunTurn): RunTurn => next] }],
+])('R34, M01: whoever waits for the next event of %s, or for the fate of a message, holds it', async (_, options) => {
+  const agent = createAgent({ ...options, model: modelOfTurns(calls(call('gated')), 'done'), tools: [gated] });
+  await agent.run('hello', { session: 'held' });
+  const heard: string[] = [];
+  const listen = async () => {
+    for await (const { type } of (await agent.open('held')).events()) heard.push(type);
+    heard.push('closed');
+  };
+  const send = async () => {
+    const { type } = await (await agent.open('held')).send('more');
+    heard.push(type);
+  };
+  // Neither has anything but what it waits for.
+  const waiting = [listen(), send()].map((work) => work.then(() => true));
+  await turnOfLoop();
+  await collect();
+  await collect();
+  const session = await agent.open('held');
+  await session.approve('call_1_0');
+  await waitFor(session.actor, () => session.pending.some(({ callId }) => callId === 'call_2_0'), { timeout: 10_000 });
+  await agent.close();
+  await Promise.all(waiting);
+  expect(heard.at(-1)).toBe('closed');
+  expect(heard).toEqual(expect.arrayContaining(['approval-response', 'tool-result', 'finish', 'delivered']));
+});
+
+test('R46/R34: with middleware around the turns, too, a message is delivered when that is stored', async () => {
+  const inner = memoryStore();
+  let stored = 0;
+  const commit: SessionStore['commit'] = async (given) => {
+    await turnOfLoop();
+    await inner.commit(given);
+    stored += given.messages.length;
+  };
+  const agent = createAgent({
+    model: scriptedModel(['done']),
+    store: { ...inner, durable: true, commit },
+    agentMiddleware: [(next) => next],
+  });
+  expect(await (await agent.open()).send('hello')).toEqual({ type: 'delivered' });
+  expect(stored).toBeGreaterThan(0);
 });
