@@ -1,4 +1,4 @@
-import { AgentError } from '../errors.ts';
+import { AgentError, isInstance } from '../errors.ts';
 import { systemClock } from '../actors/alarm.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import { wrapModel } from '../models/model-middleware.ts';
@@ -22,6 +22,7 @@ import {
 import { createSession } from './create-session.ts';
 import type { SessionSource } from './own-session.ts';
 import type { RunResult } from './session.ts';
+import { SessionConflictError } from '../stores/session-conflict.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { keeperOf } from './keeper-of.ts';
 import { type LiveSessions, createLiveSessions } from './live-sessions.ts';
@@ -64,13 +65,21 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     assertOpen();
     checkAgentName(from, name, formerNames);
     const { revision: _, ...document } = from;
+    const taken = (): AgentError =>
+      new AgentError('session-exists', `there is a session "${id}" already; fork under another id`);
     // Before it starts: what would run in it could be stored nowhere.
-    if (live.current(id)?.status === 'busy' || (await store.read(id)) !== undefined)
-      throw new AgentError('session-exists', `there is a session "${id}" already; fork under another id`);
+    if (live.current(id)?.status === 'busy' || (await store.read(id)) !== undefined) throw taken();
     const made = { ...document, sessionId: id, createdAt: clock.now() };
     const session = start({ document: made });
-    await session.commit();
-    return session;
+    try {
+      await session.commit();
+      return session;
+    } catch (error) {
+      // Nobody gets it: it must not go on by itself, nor be found under its id.
+      session.detach();
+      await session[Symbol.asyncDispose]();
+      throw isInstance(error, SessionConflictError) ? taken() : error;
+    }
   };
   const source = {
     machine,
@@ -132,6 +141,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         'run: option "session" is no session; use agent.open() or agent.restore()',
       );
     }
+    if (session.actor.getSnapshot().machine !== machine) checkAgentName(session.toJSON(), name, formerNames);
     return session as RunnableSession;
   };
   /** Nobody can have a new session but its run: when that has its answer, nothing of it stays but what the store has. */

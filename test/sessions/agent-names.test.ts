@@ -33,6 +33,17 @@ test('a session in a store is opened and run by an agent of its own name alone; 
   expect((await agentOf({ name: 'clerk' }).open('order 7')).pending).toHaveLength(1);
 });
 
+test('a live session of an agent of another name is not run by this one, which would have that one answer', async () => {
+  const { agentOf } = await kept();
+  const clerk = agentOf({ name: 'clerk' });
+  const session = await clerk.open('order 7');
+  await expect(agentOf({ name: 'buyer' }).run('Go on.', { session })).rejects.toMatchObject(refusal);
+  await expect(agentOf({ name: 'buyer' }).stream('Go on.', { session }).result).rejects.toMatchObject(refusal);
+  expect(session.actor.getSnapshot().context.inbox).toEqual([]);
+  const later = agentOf({ name: 'buyer', formerNames: ['clerk'] });
+  expect((await later.run('Go on.', { session })).outcome).toEqual({ type: 'pending' });
+});
+
 test('an agent of another name can look at a session, and makes none of its own from it', async () => {
   const { store, agentOf } = await kept();
   const view = await agentOf({ name: 'buyer' }).open('order 7', { readOnly: true });

@@ -85,6 +85,44 @@ test('a fork under an id that is taken is refused before anything of it runs; th
   expect(await agent.open('b')).toBe(other);
 });
 
+test('of two forks under one id at once, one is told that there is a session of it', async () => {
+  const agent = createAgent({ model: scriptedModel(['one']), store: durable() });
+  const from = await agent.open('a');
+  await from.send('hello');
+  await from.settled();
+  const forks = await Promise.allSettled([from.fork({ id: 'b' }), from.fork({ id: 'b' })]);
+  const failures = forks.flatMap((fork) => (fork.status === 'rejected' ? [fork.reason as unknown] : []));
+  expect(failures).toEqual([expect.objectContaining({ code: 'session-exists' })]);
+});
+
+test('a fork that could not be stored is not there: nothing of it goes on', async () => {
+  const store = durable();
+  let asked = 0;
+  let isFull = true;
+  const held = heldTool('work', { annotations: { idempotent: true } });
+  const agent = createAgent({
+    model: scriptedModel([() => ((asked += 1), calls(call('work')))]),
+    tools: [held.tool],
+    store: {
+      ...store,
+      commit: async (commit) => {
+        if (isFull && commit.summary.sessionId === 'b') throw new Error('no room');
+        await store.commit(commit);
+      },
+    },
+  });
+  const from = await agent.open('a');
+  await from.send('hello');
+  await held.whenBegun(1);
+  expect(await rejection(from.fork({ id: 'b' }))).toMatchObject({ code: 'store-error' });
+  isFull = false;
+  const found = await agent.open('b');
+  expect([found.status, found.messages.length]).toEqual(['idle', 0]);
+  expect((await from.fork({ id: 'c' })).status).toBe('busy');
+  await held.whenBegun(2);
+  expect([asked, held.begun.length]).toEqual([1, 2]);
+});
+
 test('a command that is nothing at all is told and gone; the session opens', async () => {
   const store = memoryStore();
   const agent = createAgent({ model: scriptedModel([calls(call('gated'))]), tools: [gated], store });
