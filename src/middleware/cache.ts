@@ -3,11 +3,13 @@ import { canonicalJson } from '../messages/json.ts';
 import { partsOf } from '../messages/message.ts';
 import type { ModelChunk, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import type { ModelMiddleware } from '../models/model-middleware.ts';
+import { hasMessage } from '../models/no-reply.ts';
 import { type Rules, checkGiven, has, integer } from '../sessions/option-bounds.ts';
 
 /** Where replies are kept: a `Map`, or anything with these two. Replies are plain JSON. */
 export interface ReplyStore {
-  get(key: string): ModelReply | undefined | Promise<ModelReply | undefined>;
+  /** Anything but a reply counts as none. */
+  get(key: string): ModelReply | null | undefined | Promise<ModelReply | null | undefined>;
   set(key: string, reply: ModelReply): unknown;
 }
 
@@ -70,8 +72,8 @@ export const cache = (options: CacheOptions = {}): ModelMiddleware => {
   const kept: ReplyStore = store ?? new LRUCache<string, ModelReply>({ max, ttl });
   const find = async (key: string): Promise<ModelReply | undefined> => {
     try {
-      const reply = await kept.get(key);
-      return reply === undefined ? undefined : unpaid(reply);
+      const reply: unknown = await kept.get(key);
+      return hasMessage(reply) ? unpaid(reply) : undefined;
     } catch {
       return undefined;
     }

@@ -1,7 +1,7 @@
 import { AgentError } from '../errors.ts';
 import { copyJson } from '../messages/json.ts';
-import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts';
-import { noReply } from './no-reply.ts';
+import type { ChatModel, ModelChunk, ModelReply, ModelRequest } from './chat-model.ts';
+import { hasMessage, noReply } from './no-reply.ts';
 
 /**
  * Stands around every model call: it takes the next model and gives one of its own, most simply `{ ...next, generate }`. It may change
@@ -22,9 +22,16 @@ const about = ({ name, provider, canOutput, needsTools }: ChatModel) => ({
 
 /** What stands around a model reads its reply before anybody has checked it: at least there has to be one. */
 const ask = async (model: ChatModel, ...asked: Parameters<ChatModel['generate']>): Promise<ModelReply> => {
-  const reply = (await model.generate(...asked)) as Partial<ModelReply> | null | undefined;
-  if (typeof reply?.message !== 'object' || reply.message === null) throw noReply(model.name);
-  return reply as ModelReply;
+  const reply: unknown = await model.generate(...asked);
+  if (!hasMessage(reply)) throw noReply(model.name);
+  return reply;
+};
+
+const read = async function* (model: ChatModel, chunks: AsyncIterable<ModelChunk>): AsyncGenerator<ModelChunk> {
+  for await (const chunk of chunks) {
+    if (chunk.type === 'finish' && !hasMessage(chunk.reply)) throw noReply(model.name);
+    yield chunk;
+  }
 };
 
 /** As an object of its own fields, so that `{ ...next, generate }` has the rest of it, also where it is an instance of a class. */
@@ -34,7 +41,9 @@ const plain = (model: ChatModel): ChatModel => {
     ...model,
     ...about(model),
     generate: (request, options) => ask(model, request, options),
-    ...(stream === undefined ? {} : { stream: (request, options) => stream.call(model, request, options) }),
+    ...(stream === undefined
+      ? {}
+      : { stream: (request, options) => read(model, stream.call(model, request, options)) }),
   };
 };
 
@@ -63,7 +72,7 @@ export const wrapModel = (model: ChatModel, middleware: readonly ModelMiddleware
       );
     }
     const isWhole = made.stream === next.stream && made.generate !== next.generate;
-    return isWhole ? { ...about(made), generate: (request, options) => made.generate(request, options) } : plain(made);
+    return plain(isWhole ? { ...about(made), generate: (request, options) => made.generate(request, options) } : made);
   }, plain(model));
   return withOwnRequest(wrapped);
 };

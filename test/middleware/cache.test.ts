@@ -71,6 +71,15 @@ describe.each(modes)('cache, %s', (mode) => {
     expect((await ask(mode, options, 'hello')).result.text).toBe('one');
     expect((await ask(mode, options, 'hello')).result.text).toBe('two');
   });
+
+  it.each([null, '{}', { message: null }, { message: { role: 'assistant' } }])(
+    'what a store gives and is no reply counts as none: %j',
+    async (kept) => {
+      const model = scriptedModel(['one']);
+      const store = { get: () => kept as unknown as null, set: () => undefined };
+      expect((await ask(mode, { model, modelMiddleware: [cache({ store })] }, 'hello')).result.text).toBe('one');
+    },
+  );
 });
 
 it('cache: a Map is a store, its replies are plain JSON, and models of other names do not share them', async () => {

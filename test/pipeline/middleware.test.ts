@@ -10,6 +10,7 @@ import {
   createAgent,
   tool,
 } from '../../src/index.ts';
+import { cache, logging } from '../../src/middleware/index.ts';
 import { scriptedModel, violations } from '../../src/testing/index.ts';
 
 const call = (name: string, input: unknown = {}) => ({ toolCalls: [{ name, input, id: name }] });
@@ -239,6 +240,44 @@ it('R46: a model that is an instance of a class keeps its name, its traits and i
   expect([text, shown, modelCalls[0]?.model]).toEqual(['one', 'o', 'classy']);
   expect((await agent.run('hello')).text).toBe('one');
   expect(seen).toEqual(['classy', 'house']);
+});
+
+describe('R46: a reply that is none is told in words, whoever stands around it', () => {
+  const reader = (): [string, ModelMiddleware][] => [
+    ['logging', logging({ to: () => undefined }).model],
+    ['cache', cache()],
+  ];
+  const replies = [
+    undefined,
+    null,
+    {},
+    { message: { role: 'assistant' } },
+    { message: { role: 'assistant', content: 5 } },
+  ];
+  const words = /gave no reply with an assistant message/;
+
+  it.each(reader())('%s', async (_name, around) => {
+    for (const reply of replies) {
+      const model = {
+        name: 'odd',
+        generate: async () => reply,
+        stream: async function* () {
+          yield { type: 'finish', reply };
+        },
+      } as unknown as ChatModel;
+      const agent = createAgent({ model, modelMiddleware: [around] });
+      await expect(agent.run('hello')).rejects.toThrow(words);
+      const stream = agent.stream('hello');
+      for await (const _event of stream) void _event;
+      await expect(stream.result).rejects.toThrow(words);
+    }
+  });
+
+  it.each(reader())('%s, around a middleware of another one that gives none', async (_name, around) => {
+    const nothing: ModelMiddleware = (next) => ({ ...next, generate: async () => undefined as never });
+    const agent = createAgent({ model: scriptedModel(['hi']), modelMiddleware: [around, nothing] });
+    await expect(agent.run('hello')).rejects.toThrow(words);
+  });
 });
 
 it('R46/LC42: a middleware that gives no model is refused with its place in the list', () => {
