@@ -1,4 +1,5 @@
 import type { AgentError } from '../errors.ts';
+import { quietly } from '../messages/quietly.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type McpConnection, connect } from './connect.ts';
 import { listTools } from './list-tools.ts';
@@ -14,8 +15,8 @@ export interface McpTools extends AsyncDisposable {
   readonly errors: readonly AgentError[];
   /** The server's own name of a tool; undefined for a tool that is not in the list. */
   serverNameOf(toolName: string): string | undefined;
-  /** Hears of every list that differs from the one before. Gives what ends it. */
-  onChange(listener: (tools: readonly Tool[]) => void): () => void;
+  /** Hears of every list that differs from the one before. Gives what ends it. What it throws or rejects with goes to `onError`. */
+  onChange(listener: (tools: readonly Tool[]) => unknown): () => void;
   /** Reads the list again. Rejects with `McpError`; the tools then stay as they were. */
   refresh(): Promise<readonly Tool[]>;
   /** Listens no more, and ends the connection or the process where it is ours. A `Client` that was given stays open. */
@@ -60,21 +61,15 @@ export const mcpTools = async (connection: McpConnection, options: McpToolsOptio
   const rules = rulesOf(options);
   let isClosed = false;
   const report = (error: unknown): void => {
-    if (!isClosed) rules.onError(error);
+    if (!isClosed) quietly(() => rules.onError(error));
   };
   const link = await connect(connection, report);
   const { client } = link;
-  const listeners = new Set<(tools: readonly Tool[]) => void>();
+  const listeners = new Set<(tools: readonly Tool[]) => unknown>();
   let list = nothing;
   let tools: readonly Tool[] = Object.freeze([]);
 
-  const tell = (listener: (tools: readonly Tool[]) => void): void => {
-    try {
-      listener(tools);
-    } catch (error) {
-      report(error);
-    }
-  };
+  const tell = (listener: (tools: readonly Tool[]) => unknown): void => quietly(() => listener(tools), report);
   const checkOpen = (): void => {
     if (isClosed) throw new McpError('mcp-closed', 'the list of tools: mcpTools() was closed');
   };

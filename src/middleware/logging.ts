@@ -1,4 +1,5 @@
 import { type ErrorData, errorData, isInstance } from '../errors.ts';
+import { quietly } from '../messages/quietly.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { ModelCallOptions, ModelChunk, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import type { ModelMiddleware } from '../models/model-middleware.ts';
@@ -72,13 +73,11 @@ export const logging = (options: LoggingOptions = {}): Logging => {
   const { to = globalThis.console, level: least = 'info', content = false, redact = redactSecrets } = options;
   const write = ({ content: said, ...entry }: LogEntry): void => {
     if (ranks[entry.level] < ranks[least]) return;
-    try {
+    // A line of the log is worth less than the turn.
+    quietly(() => {
       const safe = redactAll(toPlainJson(content ? { ...entry, content: said } : entry), redact) as LogEntry;
-      if (typeof to === 'function') to(safe);
-      else to[entry.level](safe);
-    } catch {
-      // A line of the log is worth less than the turn.
-    }
+      return typeof to === 'function' ? to(safe) : to[entry.level](safe);
+    });
   };
   /** Notes the beginning, and gives what notes the end. */
   const watch = (kind: 'turn' | 'model' | 'tool', about: Partial<LogEntry>, given: unknown, signal?: AbortSignal) => {

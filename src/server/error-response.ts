@@ -1,4 +1,5 @@
 import { AgentError, type AgentErrorCode, isInstance } from '../errors.ts';
+import { quietly } from '../messages/quietly.ts';
 import { jsonResponse } from './json-response.ts';
 import { RequestError } from './request-error.ts';
 
@@ -21,7 +22,7 @@ const statuses: Partial<Record<AgentErrorCode, number>> = {
 };
 
 /** Any error as a response. `onFault` is told of those that are the server's. */
-export const errorResponse = (error: unknown, onFault: (error: unknown) => void): Response => {
+export const errorResponse = (error: unknown, onFault: (error: unknown) => unknown): Response => {
   if (isInstance(error, RequestError)) {
     return jsonResponse({ error: { code: error.code, message: error.message } }, error.status, error.headers);
   }
@@ -29,11 +30,8 @@ export const errorResponse = (error: unknown, onFault: (error: unknown) => void)
     const status = statuses[error.code];
     if (status !== undefined) return jsonResponse({ error: { code: error.code, message: error.message } }, status);
   }
-  try {
-    onFault(error);
-  } catch {
-    // The answer does not depend on who is told.
-  }
+  // The answer does not depend on who is told.
+  quietly(() => onFault(error));
   if (isInstance(error, AgentError) && (error.code === 'agent-closed' || error.code === 'session-closed')) {
     return jsonResponse({ error: { code: error.code, message: 'the server is closing; try again later' } }, 503);
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { aiSdkModel } from '../../src/ai-sdk/index.ts';
+import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { Message } from '../../src/messages/message.ts';
 import type { ModelRequest } from '../../src/models/chat-model.ts';
 import { ask, mockModel, whole } from './mock.ts';
@@ -161,7 +162,7 @@ test('what is no model of the AI SDK, and unknown options, are refused by name',
   expect(aiSdkModel(ok())).toMatchObject({ name: 'mock-model-id', canOutput: true, needsTools: false });
 });
 
-test('warnings of the provider are heard', async () => {
+test('warnings of the provider are heard, and who hears them ends no turn', async () => {
   const warnings = [{ type: 'unsupported' as const, feature: 'seed' }];
   const heard: unknown[] = [];
   await ask(
@@ -170,4 +171,12 @@ test('warnings of the provider are heard', async () => {
     { onWarnings: (all) => heard.push(all) },
   );
   expect(heard).toEqual([warnings]);
+  const { text } = await createAgent({
+    model: aiSdkModel(mockModel(whole([{ type: 'text', text: 'ok' }], { warnings })), {
+      onWarnings: () => {
+        throw new Error('nobody listens');
+      },
+    }),
+  }).run('hello');
+  expect(text).toBe('ok');
 });

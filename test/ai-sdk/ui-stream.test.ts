@@ -166,6 +166,15 @@ test('a turn that fails ends with an error, whose words the application may choo
     { type: 'finish', finishReason: 'error' },
   ]);
   await expect(run.result).rejects.toThrow('no key');
+  const again = createAgent({ model: failing }).stream('go');
+  const mute = await show(again, { onError: ({ cause }) => cause?.message.trim() as never });
+  expect(mute.chunks.at(-2)).toEqual({ type: 'error', errorText: 'An error occurred.' });
+  const silent = await show(createAgent({ model: failing }).stream('go'), {
+    onError: () => {
+      throw new Error('no words');
+    },
+  });
+  expect(silent.chunks.slice(-2)).toEqual(mute.chunks.slice(-2));
 });
 
 test('a run that cannot begin, and events that break off, are errors of the stream', async () => {

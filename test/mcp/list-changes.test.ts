@@ -116,24 +116,27 @@ describe.concurrent('a list that changes', () => {
     await client.close();
   });
 
-  test('a listener that throws, and a new list that is none, are told to onError; the tools stay', async () => {
+  test('a listener that throws or rejects, and a new list that is none, are told to onError; the tools stay', async () => {
     const errors: unknown[] = [];
-    const twice = Promise.withResolvers<void>();
+    const all = Promise.withResolvers<void>();
     await using mcp = await mcpTools(rawServer([listed('next')], [listed('next'), listed('b')], 'no list'), {
       onError: (error) => {
         errors.push(error);
-        if (errors.length === 2) twice.resolve();
+        if (errors.length === 3) all.resolve();
+        throw new Error('nobody is left to be told');
       },
     });
     mcp.onChange(() => {
       throw new Error('mine');
     });
+    // As the docstring shows it: a new agent is made, which may fail.
+    mcp.onChange(() => Promise.reject(new Error('late')));
     await runCalls(mcp.tools, [call('next')]);
     await mcp.refresh();
-    expect(errors).toEqual([new Error('mine')]);
+    expect(errors).toEqual([new Error('mine'), new Error('late')]);
     await runCalls(mcp.tools, [call('next')]);
-    await twice.promise;
-    expect(errors[1]).toMatchObject({ name: 'McpError', code: 'mcp-invalid-answer' });
+    await all.promise;
+    expect(errors[2]).toMatchObject({ name: 'McpError', code: 'mcp-invalid-answer' });
     expect(names(mcp)).toEqual(['next', 'b']);
   });
 });

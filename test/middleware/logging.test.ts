@@ -177,13 +177,22 @@ it('logging writes to what has a function for each level, and an own redaction t
   expect(seen.map(([level, { event, content }]) => [level, event, content])).toEqual([['info', 'turn-end', 'in #']]);
 });
 
-it('a log that throws disturbs nothing', async () => {
-  const { agent } = make(['hi'], {
+it('a log that throws or rejects disturbs nothing', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const full = new Error('the disk is full');
+  const { agent } = make(['hi', 'again'], {
     to: () => {
-      throw new Error('the disk is full');
+      throw full;
     },
   });
   expect((await agent.run('hello')).text).toBe('hi');
+  const { agent: late } = make(['hi'], { to: (() => Promise.reject(full)) as () => void });
+  expect((await late.run('hello')).text).toBe('hi');
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
 });
 
 it.each([

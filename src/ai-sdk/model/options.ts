@@ -1,5 +1,6 @@
 import { AgentError } from '../../errors.ts';
 import type { ProviderOptions } from '../../messages/message.ts';
+import { quietly } from '../../messages/quietly.ts';
 import type { AnyLanguageModel, CallOptions, Warnings } from './provider-types.ts';
 
 /** A tool that the provider brings and runs itself, such as `anthropic.tools.webSearch_20250305()`. */
@@ -97,6 +98,6 @@ export const modelSetup = (model: AnyLanguageModel, options: AiSdkModelOptions):
     headers: options.headers,
     reasoning: options.reasoning,
     providerTools: options.providerTools ?? {},
-    onWarnings: options.onWarnings ?? (() => undefined),
+    onWarnings: (warnings) => quietly(() => options.onWarnings?.(warnings)),
   };
 };

@@ -14,7 +14,7 @@ export interface UIStreamOptions {
   messages?: readonly UIMessage[];
   /** The id of a new message. Default: the page makes one. */
   messageId?: string;
-  /** What the page may read of an error of the turn. Default: that there was one. */
+  /** What the page may read of an error of the turn. Default, and where it throws: that there was one. */
   onError?: (error: ErrorData) => string;
   /** Kept with the message when the turn rests or waits, such as its usage. */
   messageMetadata?: (result: TurnResult) => unknown;
@@ -22,12 +22,21 @@ export interface UIStreamOptions {
 
 const isRun = (stream: RunStream | AsyncIterable<AgentEvent>): stream is RunStream => 'result' in stream;
 
+const hiddenError = 'An error occurred.';
+
 async function* chunksOf(
   events: AsyncIterator<AgentEvent>,
   run: RunStream | undefined,
   options: UIStreamOptions,
 ): AsyncGenerator<UIMessageChunk> {
-  const { messages, onError = () => 'An error occurred.', messageMetadata } = options;
+  const { messages, messageMetadata } = options;
+  const onError = (error: ErrorData): string => {
+    try {
+      return options.onError?.(error) ?? hiddenError;
+    } catch {
+      return hiddenError;
+    }
+  };
   const last = messages?.at(-1);
   const messageId = last?.role === 'assistant' ? last.id : options.messageId;
   const message = createUIMessage({ messages, onError, messageMetadata });
