@@ -21,14 +21,23 @@ const partOf = (part: Part): object => {
   }
 };
 
+/** What middleware makes of a request, or a model of its reply, is checked by nobody before it is told. */
+const toldAs = (make: () => unknown): string => {
+  try {
+    return JSON.stringify(make());
+  } catch {
+    return 'unreadable';
+  }
+};
+
 /** `gen_ai.input.messages`, as JSON. */
 export const inputMessages = (messages: readonly Message[]): string =>
-  JSON.stringify(messages.map((message) => ({ role: message.role, parts: partsOf(message).map(partOf) })));
+  toldAs(() => messages.map((message) => ({ role: message.role, parts: partsOf(message).map(partOf) })));
 
 /** `gen_ai.output.messages`: the one answer, as JSON. */
 export const outputMessages = (answer: Message | string, finishReason: string): string => {
   const message: Message = typeof answer === 'string' ? { role: 'assistant', content: answer } : answer;
-  return JSON.stringify([{ role: 'assistant', parts: partsOf(message).map(partOf), finish_reason: finishReason }]);
+  return toldAs(() => [{ role: 'assistant', parts: partsOf(message).map(partOf), finish_reason: finishReason }]);
 };
 
 /** `gen_ai.system_instructions`, as JSON. */

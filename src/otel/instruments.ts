@@ -1,9 +1,11 @@
 import { type Attributes, type Histogram, type Tracer, metrics, trace } from '@opentelemetry/api';
+import { quietly } from '../messages/quietly.ts';
 import type { AgentOptions } from '../sessions/agent-options.ts';
 import type { TelemetryOptions } from './with-telemetry.ts';
 
 export interface Instruments {
   tracer(): Tracer;
+  /** Never throws, nor does `duration`. */
   tokens(count: number, attributes: Attributes): void;
   /** s, by the name of the metric. */
   duration(metric: string, seconds: number, attributes: Attributes): void;
@@ -34,12 +36,12 @@ export const createInstruments = ({ tracerProvider, meterProvider }: TelemetryOp
   };
   return {
     tracer: () => tracerProvider?.getTracer(scope) ?? trace.getTracer(scope),
-    tokens: (count, attributes) => {
-      const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Input and output tokens used', tokenBuckets);
-      tokens.record(count, attributes);
-    },
-    duration: (metric, seconds, attributes) => {
-      histogram(metric, 's', 'Duration of the operation', secondBuckets).record(seconds, attributes);
-    },
+    tokens: (count, attributes) =>
+      quietly(() => {
+        const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Input and output tokens used', tokenBuckets);
+        tokens.record(count, attributes);
+      }),
+    duration: (metric, seconds, attributes) =>
+      quietly(() => histogram(metric, 's', 'Duration of the operation', secondBuckets).record(seconds, attributes)),
   };
 };

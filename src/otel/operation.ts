@@ -1,13 +1,16 @@
 import {
   type Attributes,
   type Context,
+  INVALID_SPAN_CONTEXT,
   type Link,
+  type Span,
   type SpanKind,
   SpanStatusCode,
   context,
   trace,
 } from '@opentelemetry/api';
 import { errorData, isInstance } from '../errors.ts';
+import { quietly } from '../messages/quietly.ts';
 import type { Instruments } from './instruments.ts';
 
 export interface OperationOptions {
@@ -41,16 +44,22 @@ const typeOf = (error: unknown): string => {
   return status === undefined ? (code ?? name) : String(status);
 };
 
+const nothing: Span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+
+/** A sampler or processor that throws costs the span, never the work that it tells of. */
 export const beginOperation = (
   { tracer, duration }: Instruments,
   { name, kind, attributes, metric, metricAttributes, parent, links = [], onEnd }: OperationOptions,
 ): Operation => {
   const begun = performance.now();
-  const span = tracer().startSpan(name, { kind, attributes, links }, parent);
+  let span = nothing;
+  quietly(() => {
+    span = tracer().startSpan(name, { kind, attributes, links }, parent);
+  });
   let isOver = false;
   const end = (more: Attributes, at?: number): void => {
-    span.setAttributes(more);
-    span.end(at);
+    quietly(() => span.setAttributes(more));
+    quietly(() => span.end(at));
     const all = { ...attributes, ...more };
     const measured = Object.fromEntries(
       [...metricAttributes, 'error.type'].flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]]])),
@@ -58,7 +67,7 @@ export const beginOperation = (
     duration(metric, ((at ?? performance.now()) - begun) / 1000, measured);
   };
   return {
-    context: trace.setSpan(parent, span),
+    context: span === nothing ? parent : trace.setSpan(parent, span),
     succeed: (more = {}, at) => {
       if (isOver) return;
       isOver = true;
@@ -68,7 +77,7 @@ export const beginOperation = (
     fail: (error, more = {}, at) => {
       if (isOver) return;
       isOver = true;
-      span.setStatus({ code: SpanStatusCode.ERROR, message: errorData(error).message });
+      quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, message: errorData(error).message }));
       end({ ...more, 'error.type': typeOf(error) }, at);
       onEnd?.(error);
     },

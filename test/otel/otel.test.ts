@@ -1,4 +1,5 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentOptions, type ChatModel, ModelError, createAgent, tool } from '../../src/index.ts';
@@ -378,4 +379,41 @@ it('without an SDK nothing is recorded and all works', async () => {
   const { text, sessionId } = await agent.run('weather?');
   expect(text).toBe('rain');
   expect(JSON.stringify(await agent.open(sessionId))).not.toContain('traceparent');
+});
+
+describe('telemetry that fails costs no work', () => {
+  const fail = (): never => {
+    throw new Error('the collector is gone');
+  };
+  const processor = { onStart: () => undefined, onEnd: () => undefined };
+  const rest = { forceFlush: async () => undefined, shutdown: async () => undefined };
+  const through = (one: Partial<SpanProcessor>) => ({
+    tracerProvider: new BasicTracerProvider({ spanProcessors: [{ ...processor, ...rest, ...one }] }),
+  });
+  const failing: [string, TelemetryOptions][] = [
+    ['a processor, at the begin', through({ onStart: fail })],
+    ['a processor, at the end', through({ onEnd: fail })],
+    [
+      'a sampler',
+      { tracerProvider: new BasicTracerProvider({ sampler: { shouldSample: fail, toString: () => 'x' } }) },
+    ],
+    ['a meter', { meterProvider: { getMeter: fail } }],
+  ];
+  it.each(failing)('%s', async (_name, telemetry) => {
+    let runs = 0;
+    const book = toolOf('book', () => (runs += 1));
+    const model = scriptedModel([calls(call('book')), 'booked']);
+    const agent = createAgent(withTelemetry({ model, tools: [book] }, telemetry));
+    const { text, messages } = await agent.run('go');
+    expect([text, runs]).toEqual(['booked', 1]);
+    expect(JSON.stringify(messages)).not.toContain('Error');
+  });
+
+  it('content that nobody has checked yet', async () => {
+    const part = { type: 'tool-result', toolCallId: 'a' };
+    const reply = { message: { role: 'assistant', content: [part] }, finishReason: 'stop' };
+    const model = { name: 'odd', generate: async () => reply } as unknown as ChatModel;
+    const agent = createAgent(withTelemetry({ model }, { recordContent: true }));
+    await expect(agent.run('go')).rejects.toThrow('the model "odd" gave a reply that cannot be used');
+  });
 });
