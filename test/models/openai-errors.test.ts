@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
+import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { openaiChat } from '../../src/models/openai/index.ts';
+import { openaiChat, openaiResponses } from '../../src/models/openai/index.ts';
 import { retryAfter } from '../../src/models/provider-hints.ts';
 import { delta, sse, startReplayServer, type ScriptedReply } from '../support/replay-server.ts';
 import { ask, askStreamed, thrownBy } from './ask.ts';
@@ -135,6 +136,46 @@ describe('errors', () => {
       await using server = await startReplayServer([reply]);
       expect(await thrownBy(ask(server))).toMatchObject({ code: 'model-stream-broken', transient: true });
     }
+  });
+
+  test('a page with status 200 is told as one, whole and streamed', async () => {
+    const reply = { body: '\n<!doctype html><title>Log in</title>', headers: { 'content-type': 'text/html' } };
+    await using server = await startReplayServer([reply]);
+    for (const error of [await thrownBy(ask(server)), await thrownBy(askStreamed(server))]) {
+      expect(error).toMatchObject({ code: 'model-stream-broken', transient: true });
+      expect(error.message).toContain('is the base URL the right one?');
+    }
+  });
+
+  test.each<[string, string, ScriptedReply]>([
+    ['a server that repeats it', 'my-own-key-1', failure(401, { message: 'wrong key: my-own-key-1', code: 'no' })],
+    ['an error in a stream', 'my-own-key-2', { body: sse({ error: { message: 'wrong key: my-own-key-2' } }) }],
+    ['a line that cannot be read', 'my-own-key-3', { body: 'data: who are you, my-own-key-3?\n\n' }],
+    ['a key that is no header', 'my-own\nkey-4', { json: {} }],
+  ])('the key stands in no error: %s', async (_name, apiKey, reply) => {
+    await using server = await startReplayServer([reply]);
+    for (const error of [
+      await thrownBy(ask(server, {}, { apiKey })),
+      await thrownBy(askStreamed(server, {}, { apiKey })),
+    ]) {
+      expect(error.name).toBe('ModelError');
+      expect(inspect(error, { depth: 10 })).not.toContain('key-');
+    }
+  });
+
+  test('a failure whose words held the key says all else as before', async () => {
+    const error = failure(429, { message: 'wait, my-own-key', code: 'slow' }, { 'retry-after': '2' });
+    await using server = await startReplayServer([error]);
+    const { generate } = openaiResponses({ model: 'm', baseURL: server.baseURL, apiKey: 'my-own-key' });
+    const request = { messages: [{ role: 'user' as const, content: 'hi' }] };
+    expect(await thrownBy(generate(request, { signal: new AbortController().signal }))).toMatchObject({
+      message: 'wait, [redacted]',
+      code: 'model-request-failed',
+      status: 429,
+      transient: true,
+      retryAfter: 2000,
+      providerCode: 'slow',
+    });
   });
 
   test('an error survives JSON', async () => {

@@ -6,6 +6,7 @@ import { restoreOptionals } from './strict-reply.ts';
 import { modelOn, type Wire } from './wire-model.ts';
 
 const chatWire = ({ client, dialect, streamUsage }: ChatSetup): Wire => ({
+  key: () => client.apiKey,
   send: (request, { signal, stream }) => {
     const body = requestBody(request, dialect);
     const streamed = {

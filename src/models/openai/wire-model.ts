@@ -4,6 +4,7 @@ import { ModelError } from '../model-error.ts';
 import { readChunks } from './event-stream.ts';
 import { isJsonObject } from './json-value.ts';
 import { brokenReply, requestError } from './provider-error.ts';
+import { withoutKey } from './without-key.ts';
 
 /** Puts one reply together. */
 export interface ReplyAssembly {
@@ -20,6 +21,8 @@ export interface ReplyAssembly {
 
 /** One API over HTTP: how a request goes out, and how its reply is read. */
 export interface Wire {
+  /** What requests are sent with; it stands in no error. */
+  key(): string | null | undefined;
   /** Sends once and resolves with the headers. What it throws becomes a `ModelError`. */
   send(request: ModelRequest, options: { signal: AbortSignal; stream: boolean }): Promise<Response>;
   assemble(request: ModelRequest): ReplyAssembly;
@@ -47,11 +50,16 @@ const post = async (
 };
 
 const addWhole = async (assembly: ReplyAssembly, response: Response, signal: AbortSignal): Promise<ModelChunk[]> => {
+  let text = '';
   let data: unknown;
   try {
-    data = await response.json();
+    text = await response.text();
+    data = JSON.parse(text);
   } catch (error) {
-    throw signal.aborted ? signal.reason : brokenReply('the reply is not JSON, or broke off', error);
+    if (signal.aborted) throw signal.reason;
+    throw text.trimStart().startsWith('<')
+      ? pageInReply(error)
+      : brokenReply('the reply is not JSON, or broke off', error);
   }
   if (!isJsonObject(data)) throw brokenReply('the reply is not a JSON object');
   return assembly.add(data);
@@ -73,8 +81,14 @@ const firstByte = async (body: ReadableStream<Uint8Array>): Promise<number | und
   }
 };
 
+/** A proxy that wants a login, or a base URL that is not that of the API. */
+const pageInReply = (cause?: unknown): ModelError =>
+  brokenReply('the server answered with a page, and not as a model does; is the base URL the right one?', cause);
+
 const blank = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 const brace = 0x7b;
+/** Markup begins with it, and neither JSON nor an event stream does. */
+const lessThan = 0x3c;
 /** `data:`, `event:`, `id:`, `retry:` and comments: what lines of an event stream begin with, and JSON never does. */
 const lineStart = new Set(Array.from('deir:', (character) => character.charCodeAt(0)));
 
@@ -85,6 +99,10 @@ const look = async (response: Response): Promise<{ isWhole: boolean; response: R
   if (type.includes('text/event-stream')) return { isWhole: false, response };
   const [ahead, body] = response.body.tee();
   const first = await firstByte(ahead);
+  if (first === lessThan) {
+    body.cancel().catch(() => undefined);
+    throw pageInReply();
+  }
   const isJson = type.includes('json') && !(first !== undefined && lineStart.has(first));
   return { isWhole: first === brace || isJson, response: new Response(body) };
 };
@@ -100,6 +118,7 @@ async function* readReply(
   try {
     found = await look(response);
   } catch (error) {
+    if (error instanceof ModelError) throw error;
     throw signal.aborted ? signal.reason : brokenReply('the connection broke', error);
   }
   const { body } = found.response;
@@ -124,15 +143,23 @@ async function* readReply(
 export const modelOn = (wire: Wire, traits: Omit<ChatModel, 'generate' | 'stream'>): ChatModel => ({
   ...traits,
   generate: async (request, { signal }) => {
-    const assembly = wire.assemble(request);
-    const response = await post(wire, request, { signal, stream: false });
-    await addWhole(assembly, response, signal);
-    return wire.finish(assembly.reply(), request);
+    try {
+      const assembly = wire.assemble(request);
+      const response = await post(wire, request, { signal, stream: false });
+      await addWhole(assembly, response, signal);
+      return wire.finish(assembly.reply(), request);
+    } catch (error) {
+      throw withoutKey(error, wire.key());
+    }
   },
   async *stream(request, { signal }) {
-    const assembly = wire.assemble(request);
-    const response = await post(wire, request, { signal, stream: true });
-    yield* readReply(assembly, response, signal);
-    yield { type: 'finish', reply: wire.finish(assembly.reply(), request) };
+    try {
+      const assembly = wire.assemble(request);
+      const response = await post(wire, request, { signal, stream: true });
+      yield* readReply(assembly, response, signal);
+      yield { type: 'finish', reply: wire.finish(assembly.reply(), request) };
+    } catch (error) {
+      throw withoutKey(error, wire.key());
+    }
   },
 });

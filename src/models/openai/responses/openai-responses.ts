@@ -15,6 +15,7 @@ const isForgotten = (thrown: unknown): boolean => {
 };
 
 const responsesWire = ({ client, dialect, continues }: ResponsesSetup): Wire => ({
+  key: () => client.apiKey,
   send: async (request, { signal, stream }) => {
     const post = (body: JsonObject): Promise<Response> =>
       client
