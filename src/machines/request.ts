@@ -1,3 +1,4 @@
+import { copyJson } from '../messages/json.ts';
 import { type Message, callsOf } from '../messages/message.ts';
 import type { Viewer } from '../messages/view.ts';
 import type { ChatModel, ModelRequest, ModelSettings, ToolChoice, ToolDefinition } from '../models/chat-model.ts';
@@ -30,7 +31,8 @@ export const requestOf = (
 ): ModelRequest => {
   const { turn, modelCalls } = context;
   const { messages = context.messages, instructions, tools, output } = parts;
-  const settings = { ...parts.settings, ...turn.options.settings };
+  // A copy: adapters may write into what they are given (R2).
+  const settings = copyJson({ ...parts.settings, ...turn.options.settings });
   const choice = turn.options.toolChoice ?? parts.toolChoice;
   const isFirst = !modelCalls.slice(turn.firstModelCall).some(({ purpose }) => purpose === undefined);
   const request: ModelRequest = {

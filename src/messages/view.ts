@@ -1,5 +1,5 @@
 import { createDistinctIds } from './distinct-ids.ts';
-import { isPlainObject } from './json.ts';
+import { copyJson, isPlainObject } from './json.ts';
 import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts';
 import { isEmptyMessage, isEmptyPart, providerCallIdOf, withoutOwnOptions } from './own-options.ts';
 import { wellFormed } from './well-formed.ts';
@@ -69,7 +69,8 @@ const isResult = (part: Part): part is ToolResultPart => part.type === 'tool-res
 
 const prepare = (original: Message): Prepared => {
   if (isEmptyMessage(original)) return { message: undefined, calls: [], results: [] };
-  const clean = wellFormed(mapContent(withoutOwnOptions(original), cleanParts));
+  // A copy, made once: an adapter that changes what it is given does not change the history.
+  const clean = copyJson(wellFormed(mapContent(withoutOwnOptions(original), cleanParts)));
   const parts: readonly Part[] = typeof original.content === 'string' ? [] : original.content;
   return {
     message: clean,
@@ -109,7 +110,7 @@ const isBeginning = (seen: readonly Message[], messages: readonly Message[]): bo
  * Expects a history as `repairHistory` gives it and keeps its pairs; never throws for another. A result belongs to the call with its
  * id that stands before it and next to it, so ids may repeat in later rounds (B51). A longer history begins with the
  * view of the shorter one, message by message the same objects: prompt caches stay warm, adapters may cache by identity.
- * Never mutates; a message must not change after it was given.
+ * Never mutates, and shares nothing with the history; a message must not change after it was given.
  */
 export const createViewer = (): Viewer => {
   let made = createView();

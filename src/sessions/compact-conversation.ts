@@ -10,6 +10,8 @@ export interface CompactionTask {
   compaction: Compaction;
   context: AgentContext;
   conversation: readonly Message[];
+  /** What a compaction is given in place of a message, so that it changes what is sent and never what is stored (R49). */
+  copyOf(message: Message): Message;
   model: ChatModel;
   signal: AbortSignal;
   /** What was sent before, and refused as too long. */
@@ -27,13 +29,13 @@ const failed = (cause: unknown): ErrorData =>
 
 /** What is sent of a conversation. Where a compaction fails, all of it is, and an event tells. */
 export const compactConversation = async (task: CompactionTask): Promise<CompactedConversation> => {
-  const { compaction, context, conversation, model, signal, refused } = task;
+  const { compaction, context, conversation, copyOf, model, signal, refused } = task;
   const earlier = refused?.note;
   const before = conversation.length;
   const usage = context.modelCalls.findLast(({ purpose }) => purpose === undefined)?.usage;
   try {
     const { messages, memory, by, errors, calls } = await compaction.compact({
-      messages: conversation,
+      messages: conversation.map(copyOf),
       memory: earlier?.memory ?? context.compaction,
       usage,
       isTooLong: refused !== undefined,

@@ -8,6 +8,7 @@ import type { AgentContext } from '../machines/agent-context.ts';
 import { requestOf } from '../machines/request.ts';
 import { copyOnRead } from '../messages/copy-on-read.ts';
 import { repairHistory } from '../messages/history.ts';
+import { copyJson } from '../messages/json.ts';
 import { createViewer } from '../messages/view.ts';
 import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
@@ -56,11 +57,12 @@ const withContext = (
   sent: readonly Message[],
   { turn, elsewhere, messages }: AgentContext,
   given: TurnContext | undefined,
+  copyOf: (message: Message) => Message,
 ): readonly Message[] => {
   const { passing = [], kept = [] } = given ?? {};
   const all = turn.keepsContext === true || kept.length === 0 ? sent : [...sent, ...kept];
   if (passing.length === 0) return all;
-  const ofTurn = new Set(messages.slice(turn.firstMessage));
+  const ofTurn = new Set(messages.slice(turn.firstMessage).flatMap((message) => [message, copyOf(message)]));
   const found = sent.findIndex((message) => ofTurn.has(message));
   // A turn that is retried has been handed over: its messages come from elsewhere, at the end of what is loaded.
   const handed = Math.max(0, (elsewhere?.handed ?? 0) - turn.firstMessage);
@@ -72,6 +74,13 @@ const withContext = (
 export const createRequestBuilder = (parts: RequestBuilderOptions): BuildRequest => {
   const { options, tools, turns, answer, isAnswerTool, contextOf } = parts;
   const { instructions, toolChoice, settings, compaction } = options;
+  const copies = new WeakMap<Message, Message>();
+  /** The same copy each time: what is made of it is known again by the message. */
+  const copyOf = (message: Message): Message => {
+    const copy = copies.get(message) ?? copyJson(message);
+    copies.set(message, copy);
+    return copy;
+  };
   const output = answer && { definition: definitionOf(answer), asTool: isAnswerTool };
 
   return async (agent, model, signal) => {
@@ -89,7 +98,7 @@ export const createRequestBuilder = (parts: RequestBuilderOptions): BuildRequest
     const kept = turn.keepsContext === true ? [] : (given?.kept ?? []);
 
     const prepare = (compacted?: CompactedConversation): PreparedRequest => {
-      const sent = withContext(compacted?.messages ?? conversation, context, given);
+      const sent = withContext(compacted?.messages ?? conversation, context, given, copyOf);
       const notes: RequestNotes = {
         ...(changes.length === 0 ? {} : { toolChanges: changes }),
         ...(kept.length === 0 ? {} : { messages: kept }),
@@ -122,7 +131,7 @@ export const createRequestBuilder = (parts: RequestBuilderOptions): BuildRequest
       name: model.name,
       generate: (request, given) => model.generate(request, { ...about, ...given }),
     };
-    const task = { compaction, context, conversation, model: ofTurn, signal };
+    const task = { compaction, context, conversation, copyOf, model: ofTurn, signal };
     const first = await compactConversation(task);
     return {
       ...prepare(first),

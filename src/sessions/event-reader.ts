@@ -1,3 +1,4 @@
+import { copyJson } from '../messages/json.ts';
 import type { AgentEvent } from './agent-event.ts';
 import { holdFor, letGoFor } from './awaited.ts';
 import { createEventBuffer } from './event-buffer.ts';
@@ -39,6 +40,15 @@ export const readAhead = 256;
 type Result = IteratorResult<AgentEvent, undefined>;
 const done: Result = { done: true, value: undefined };
 
+/** Each reader has his own: what he changes in it is changed neither in the session nor for others. */
+const holdsData = new Set<AgentEvent['type']>([
+  'tool-call',
+  'tool-result',
+  'tool-progress',
+  'approval-request',
+  'finish',
+]);
+
 /** The events of one reader. Who is behind gets deltas joined, so that what is unread is no larger than what was said. */
 export const createEventReader = ({ source, onEnd, onLeave, saved, isLast }: ReaderOptions): FedReader => {
   const buffer = createEventBuffer();
@@ -57,7 +67,7 @@ export const createEventReader = ({ source, onEnd, onLeave, saved, isLast }: Rea
     catchingUp = [];
   };
   const resultOf = (event: AgentEvent): Result | Promise<Result> => {
-    const result: Result = { done: false, value: event };
+    const result: Result = { done: false, value: holdsData.has(event.type) ? copyJson(event) : event };
     const save = event.type === 'finish' ? saves.get(event) : undefined;
     if (event.type !== 'finish' || save === undefined) return result;
     return save.then(() => {

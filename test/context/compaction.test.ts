@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clearToolResults, compaction, keepLast, summarize } from '../../src/compaction/index.ts';
-import { type AgentEvent, type Compaction, ModelError, createAgent } from '../../src/index.ts';
+import { type AgentEvent, type Compaction, type Message, ModelError, createAgent } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { provider } from '../support/provider.ts';
 import { inBothModes } from '../support/run.ts';
@@ -35,6 +35,38 @@ inBothModes('compaction (R49)', (run) => {
     expect(model.requests.map(({ messages }) => messages.length)).toEqual([1, 3, 5, 3, 5]);
     expect(transcript(session.messages)).toEqual([0, 1, 2, 3, 4].flatMap((n) => [`user: q${n}`, `assistant: a${n}`]));
     expect(transcript(model.requests[3]?.messages ?? [])).toEqual(['user: q2', 'assistant: a2', 'user: q3']);
+  });
+
+  test('R49: what a compaction changes in place is sent and not stored', async () => {
+    const model = scriptedModel(talk(2));
+    const spoil: Compaction = {
+      compact: ({ messages }) => {
+        for (const message of messages) message.content = 'short';
+        (messages as Message[]).push({ role: 'user', content: 'and short' });
+        return { messages, by: ['spoil'] };
+      },
+    };
+    const { session } = await ask(createAgent({ model, compaction: spoil }), 2);
+    expect(transcript(model.requests[1]?.messages ?? [])).toEqual([
+      'user: short',
+      'assistant: short',
+      'user: short',
+      'user: and short',
+    ]);
+    expect(transcript(session.messages)).toEqual(['user: q0', 'assistant: a0', 'user: q1', 'assistant: a1']);
+  });
+
+  test('R47, R49: what holds for one turn stands before its message, also where a compaction gives it another form', async () => {
+    const model = scriptedModel(talk(2));
+    const asIs: Compaction = { compact: ({ messages }) => ({ messages, by: [] }) };
+    const contextProviders = [{ name: 'clock', beforeTurn: () => ({ messages: 'it is noon' }) }];
+    await ask(createAgent({ model, compaction: asIs, contextProviders }), 2);
+    expect(transcript(model.requests[1]?.messages ?? [])).toEqual([
+      'user: q0',
+      'assistant: a0',
+      'user: it is noon',
+      'user: q1',
+    ]);
   });
 
   test('R43, R49: a summary is made once, survives a restore, and its tokens count', async () => {

@@ -117,7 +117,7 @@ describe('viewOf', () => {
     expect(viewOf([signed])).toEqual([signed]);
   });
 
-  test('what needs no change is the same object, and so is all of an earlier view', () => {
+  test('R48: what needs no change is equal and shares nothing with the history; an earlier view stays the same objects', () => {
     const history = [
       user('a'),
       asks(call('o1', 'p')),
@@ -128,7 +128,11 @@ describe('viewOf', () => {
     const view = createViewer();
     const first = view(history);
     const second = view([...history, says('b')]);
-    expect(first[0]).toBe(history[0]);
+    expect(first[0]).toEqual(history[0]);
+    for (const [index, message] of first.entries()) {
+      expect(message).not.toBe(history[index]);
+      if (typeof message.content !== 'string') expect(message.content[0]).not.toBe(history[index]?.content[0]);
+    }
     expect(first.every((message, index) => message === second[index])).toBe(true);
   });
 

@@ -209,6 +209,44 @@ it.each(['whole', 'streamed'] as const)(
   },
 );
 
+it.each(['whole', 'streamed'] as const)(
+  'R2, R48: what a model changes in its request, %s, is changed nowhere else',
+  async (mode) => {
+    const settings = { providerOptions: {} as Record<string, string> };
+    const meddle = ({ messages, settings: given }: ModelRequest): void => {
+      for (const message of messages) {
+        if (message.role === 'system') continue;
+        if (typeof message.content === 'string') message.content = 'changed';
+        else for (const part of message.content) Object.assign(part, { providerOptions: { cache: { on: true } } });
+      }
+      Object.assign(given?.providerOptions ?? {}, { added: 'here' });
+    };
+    const { generate, stream } = scriptedModel([call('double', { n: 2 }), 'four', 'bye']);
+    const model: ChatModel = {
+      name: 'meddler',
+      generate: async (request, options) => {
+        const reply = await generate(request, options);
+        meddle(request);
+        return reply;
+      },
+      stream: async function* (request, options) {
+        yield* stream?.(request, options) ?? [];
+        meddle(request);
+      },
+    };
+    const agent = createAgent({ model, settings, tools: [double()] });
+    const session = await agent.open();
+    for (const question of ['twice?', 'thanks']) {
+      if (mode === 'whole') await agent.run(question, { session });
+      else for await (const _event of agent.stream(question, { session })) void _event;
+    }
+    const told = JSON.stringify(session.messages);
+    for (const word of ['"twice?"', '"thanks"', 'four', 'bye']) expect(told).toContain(word);
+    expect(told).not.toMatch(/changed|cache/);
+    expect(settings).toEqual({ providerOptions: {} });
+  },
+);
+
 it('R46: a model that is an instance of a class keeps its name, its traits and its methods in { ...next }', async () => {
   const reply = (content: string): ModelReply => ({ message: { role: 'assistant', content }, finishReason: 'stop' });
   class Model implements ChatModel {

@@ -210,3 +210,25 @@ test('a stream ends with its own turn, also where another one follows at once', 
   };
   expect(await Promise.all(streams.map(turnsOf))).toEqual([[1], [1, 2]]);
 });
+
+test('what a reader changes in an event is changed neither in the session nor for other readers', async () => {
+  const model = scriptedModel([calls(call('add', { a: 1 })), 'done']);
+  const agent = createAgent({ model, tools: [toolOf('add', ({ a }) => ({ sum: Number(a) + 1 }))] });
+  const session = await agent.open();
+  const other = session.events();
+  const spoil = (value: object): void => {
+    for (const [key, item] of Object.entries(value)) {
+      if (typeof item === 'object' && item !== null) spoil(item);
+      else Object.assign(value, { [key]: 'spoilt' });
+    }
+  };
+  const stream = agent.stream('go', { session });
+  for await (const event of stream) if ('callId' in event || event.type === 'finish') spoil(event);
+  const seen: AgentEvent[] = [];
+  for await (const event of other) {
+    seen.push(event);
+    if (event.type === 'finish') break;
+  }
+  expect((await stream.result).text).toBe('done');
+  expect(JSON.stringify([seen, session.messages])).not.toContain('spoilt');
+});
