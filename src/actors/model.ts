@@ -7,10 +7,11 @@ import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
 import { type EffectLogic, fromEffect } from './effect.ts';
 import { holdBack } from './hold-back.ts';
-import { type Host, hostOf, ownHostOf } from './host.ts';
+import { hostOf, ownHostOf } from './host.ts';
 import { metadataOf } from './metadata-of.ts';
 import type { RequestNotes } from './request-notes.ts';
 import { createSilenceTimer } from './silence-timer.ts';
+import { type Speaker, speakerOf } from './speaker.ts';
 
 export interface ModelInput {
   sessionId: string;
@@ -87,7 +88,7 @@ const readOut = async (chunks: AsyncIterator<unknown>, spent: AbortController): 
 const streamed = async (
   model: ChatModel,
   request: ModelRequest,
-  host: Host,
+  speaker: Speaker,
   { signal, ...about }: ModelCallOptions,
   { clock, idleTimeout }: ModelOptions,
 ): Promise<unknown> => {
@@ -107,7 +108,7 @@ const streamed = async (
   const read = async (): Promise<unknown> => {
     const chunks = (model.stream?.(request, { ...about, signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
     for (;;) {
-      const held = holdBack(host, clock, both);
+      const held = holdBack(speaker, clock, both);
       if (held !== undefined) {
         // Not the model is silent, but its readers are.
         timer?.end();
@@ -125,11 +126,11 @@ const streamed = async (
           void readOut(chunks, spent);
           return chunk.reply;
         case 'tool-input-delta':
-          host.emit({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
+          speaker.emit({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
           break;
         case 'text-delta':
         case 'reasoning-delta':
-          host.emit(chunk);
+          speaker.emit(chunk);
           break;
         default:
           // A chunk of a kind that a later version knows is not an error.
@@ -154,10 +155,10 @@ const streamed = async (
 };
 
 /** A whole reply to those who read along, each part in one piece. */
-const tellWhole = ({ message }: ModelReply, host: Host): void => {
+const tellWhole = ({ message }: ModelReply, speaker: Speaker): void => {
   for (const part of partsOf(message)) {
-    if (part.type === 'text') host.emit({ type: 'text-delta', text: part.text });
-    if (part.type === 'reasoning') host.emit({ type: 'reasoning-delta', text: part.text });
+    if (part.type === 'text') speaker.emit({ type: 'text-delta', text: part.text });
+    if (part.type === 'reasoning') speaker.emit({ type: 'reasoning-delta', text: part.text });
   }
 };
 
@@ -172,6 +173,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
     try {
       if (model === undefined || parent === undefined) throw new TypeError('there is no model to ask');
       const host = hostOf(self);
+      const speaker = speakerOf(parent, host);
       try {
         await host.barrier();
       } catch (error) {
@@ -184,7 +186,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       const ask = async ({ request }: PreparedRequest): Promise<ModelReply> => {
         signal.throwIfAborted();
         return replyOf(
-          await (canStream ? streamed(model, request, host, asked, options) : model.generate(request, asked)),
+          await (canStream ? streamed(model, request, speaker, asked, options) : model.generate(request, asked)),
           name,
         );
       };
@@ -198,7 +200,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
         notes = shorter.notes;
         reply = await ask(shorter);
       }
-      if (!canStream && host.hasReaders()) tellWhole(reply, host);
+      if (!canStream && host.hasReaders()) tellWhole(reply, speaker);
       return { type: 'reply', reply, ...base() };
     } catch (error) {
       return { type: 'error', error: failureOf(error), ...base() };

@@ -22,8 +22,9 @@ const promptSchema = {
   },
   validate: (input: unknown): { prompt: string } => {
     const { prompt } = input as { prompt?: unknown };
-    if (typeof prompt !== 'string' || prompt.trim() === '') throw new TypeError('prompt: expected a text');
-    return { prompt };
+    if (typeof prompt === 'string' && prompt.trim() !== '') return { prompt };
+    const issues = [{ path: ['prompt'], message: 'expected a text that is not empty' }];
+    throw Object.assign(new TypeError('prompt: expected a text'), { issues });
   },
 } satisfies InputSchema;
 

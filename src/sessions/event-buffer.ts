@@ -27,7 +27,7 @@ const isDelta = (event: AgentEvent): event is Delta =>
   event.type === 'text-delta' || event.type === 'reasoning-delta' || event.type === 'tool-input-delta';
 
 const isSameKind = (one: AgentEvent, other: Delta): boolean => {
-  if (one.type !== other.type) return false;
+  if (one.type !== other.type || one.insideCall !== other.insideCall) return false;
   if (one.type !== 'tool-input-delta' || other.type !== 'tool-input-delta') return true;
   return one.index === other.index && one.tool === other.tool;
 };
@@ -38,13 +38,15 @@ const read = ({ event, grown }: Entry): AgentEvent =>
 export const createEventBuffer = (): EventBuffer => {
   let entries: Entry[] = [];
 
-  /** Arguments of parallel calls take turns: the order among them says nothing. */
+  /** Arguments of parallel calls take turns, and so do agents inside calls: the order among them says nothing. */
   const placeOf = (delta: Delta): Entry | undefined => {
     for (let index = entries.length - 1; index >= 0; index -= 1) {
       const entry = entries[index];
       if (entry === undefined || isSameKind(entry.event, delta)) return entry;
-      const areInputs = entry.event.type === 'tool-input-delta' && delta.type === 'tool-input-delta';
-      if (!areInputs) return undefined;
+      const { event } = entry;
+      const areInputs = event.type === 'tool-input-delta' && delta.type === 'tool-input-delta';
+      const isOfAnother = isDelta(event) && event.insideCall !== delta.insideCall;
+      if (!areInputs && !isOfAnother) return undefined;
     }
     return undefined;
   };

@@ -184,6 +184,17 @@ inBothModes('R32: an agent inside an agent', (run) => {
     expect(transcript(inner.requests[0]?.messages ?? [])).toEqual(['user: cats to depth 2']);
   });
 
+  test('a call that asks nothing is told so, field by field, and asks no agent', async () => {
+    const inner = scriptedModel([]);
+    const outer = scriptedModel([asking(call('inner', { question: 'cats?' })), echoing('outer')]);
+    const { result } = await run(
+      createAgent({ model: outer, tools: [asTool(createAgent({ model: inner, name: 'inner' }))] }),
+      'go',
+    );
+    expect(result.text).toContain('\n- prompt: expected a text that is not empty');
+    expect(inner.requests).toEqual([]);
+  });
+
   test('a structured answer of the inner agent is JSON for the outer one', async () => {
     const inner = scriptedModel([calls(call('final_answer', { n: 4 }))]);
     const helper = createAgent({ model: inner, name: 'inner', output: z.object({ n: z.number() }) });
@@ -660,7 +671,7 @@ describe('R32: over a restore in the middle of the work', () => {
 });
 
 describe('R32: streams and context', () => {
-  test('what an inner agent says as it goes is in the stream of the root', async () => {
+  test('what an inner agent says as it goes is in the stream of the root, under the call that it answers', async () => {
     const inner = createAgent({ model: scriptedModel([{ text: 'inner words' }]), name: 'inner' });
     const agent = createAgent({
       model: scriptedModel([asking(delegate('inner')), 'outer words']),
@@ -669,8 +680,14 @@ describe('R32: streams and context', () => {
     const stream = agent.stream('go');
     const events: AgentEvent[] = [];
     for await (const event of stream) events.push(event);
-    const texts = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
-    expect(texts).toBe('inner wordsouter words');
+    const texts = Map.groupBy(
+      events.filter((event) => event.type === 'text-delta'),
+      ({ insideCall }) => insideCall,
+    );
+    expect([...texts].map(([call, said]) => [call, said.map(({ text }) => text).join('')])).toEqual([
+      ['call_1_0', 'inner words'],
+      [undefined, 'outer words'],
+    ]);
     expect((await stream.result).text).toBe('outer words');
   });
 

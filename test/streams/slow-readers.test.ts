@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChatModel } from '../../src/models/chat-model.ts';
 import type { AgentEvent } from '../../src/sessions/agent-event.ts';
+import { textOf } from '../../src/messages/message.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { readAhead } from '../../src/sessions/event-reader.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -156,6 +157,37 @@ test('arguments of parallel calls are joined each for itself', async () => {
   const whole = Array.from({ length: pieces }, (_, piece) => `${piece},`).join('');
   expect(inputs).toEqual([whole, whole]);
   expect(count).toBeLessThanOrEqual(readAhead);
+});
+
+test('what agents in two calls say at once is joined each for itself', async () => {
+  const pieces = 1_000;
+  const chatter: ChatModel = {
+    name: 'chatter',
+    generate: async () => ({ message: { role: 'assistant', content: 'no' }, finishReason: 'stop' }),
+    stream: async function* ({ messages }) {
+      const who = messages.map(textOf).join('');
+      for (let piece = 0; piece < pieces; piece += 1) {
+        yield { type: 'text-delta', text: `${who}${piece},` };
+        await Promise.resolve();
+      }
+      yield { type: 'finish', reply: { message: { role: 'assistant', content: 'done' }, finishReason: 'stop' } };
+    },
+  };
+  const inner = createAgent({ name: 'inner', model: chatter }).asTool({ name: 'inner' });
+  const model = scriptedModel([calls(call('inner', { prompt: 'a' }), call('inner', { prompt: 'b' })), 'done']);
+  const stream = createAgent({ model, tools: [inner] }).stream('go');
+  await stream.result;
+  const said: Record<string, string> = {};
+  let count = 0;
+  for await (const event of stream) {
+    if (event.type !== 'text-delta') continue;
+    count += 1;
+    const speaker = event.insideCall ?? 'root';
+    said[speaker] = `${said[speaker] ?? ''}${event.text}`;
+  }
+  const whole = (who: string) => Array.from({ length: pieces }, (_, piece) => `${who}${piece},`).join('');
+  expect(said).toEqual({ call_1_0: whole('a'), call_1_1: whole('b'), root: 'done' });
+  expect(count).toBeLessThanOrEqual(readAhead + 4);
 });
 
 test('of the progress of a call that nobody reads the newest value stays, and nothing else is left out', async () => {
