@@ -2,7 +2,6 @@
 import { useMachine } from '@xstate/react';
 import { type Message, createAgent, pendingOf, tool } from 'agentchart';
 import { openaiChat } from 'agentchart/openai';
-import OpenAI from 'openai';
 import { createRoot } from 'react-dom/client';
 import { z } from 'zod';
 import { Ask } from './ask.tsx';
@@ -22,8 +21,8 @@ const bookTrain = tool({
 });
 
 // The page asks its own server, which has the key: a page must not hold one.
-const client = new OpenAI({ baseURL: `${location.origin}/v1`, apiKey: 'none', dangerouslyAllowBrowser: true });
-const agent = createAgent({ model: openaiChat({ model: 'scripted', client }), tools: [getWeather, bookTrain] });
+const model = openaiChat({ model: 'scripted', baseURL: `${location.origin}/v1` });
+const agent = createAgent({ model, tools: [getWeather, bookTrain] });
 
 const textOf = ({ role, content }: Message): string =>
   typeof content === 'string'

@@ -8,7 +8,10 @@ import { openCallOf } from './open-call.ts';
 export const checkRetry = (actor: ActorRefFrom<AgentMachine>): void => {
   const now = actor.getSnapshot();
   if (!now.hasTag('settled') || !mayResume(now.context))
-    throw new AgentError('nothing-to-retry', 'there is no turn that failed, was stopped or paused at a limit');
+    throw new AgentError(
+      'nothing-to-retry',
+      'there is no turn that failed, was stopped, was refused or paused at a limit',
+    );
 };
 
 /** Throws `unknown-call` where no open call has this id; false where it has its result already. */

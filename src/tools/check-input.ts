@@ -19,7 +19,7 @@ const describe = (value: unknown): string => {
   return `a ${typeof value}`;
 };
 
-const notAnObject = (reason: string) => refused(`the arguments are not one JSON object: ${reason}`);
+const notAnObject = (reason: string) => refused(`not one JSON object: ${reason}`);
 
 const copy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(copy);

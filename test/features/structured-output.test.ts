@@ -336,7 +336,9 @@ describe('the output', () => {
   });
 
   test('needs an object at its root, and its tool needs its name', () => {
-    expect(() => createAgent({ model: scriptedModel([]), output: z.string() })).toThrow(/object/);
+    expect(() => createAgent({ model: scriptedModel([]), output: z.string() })).toThrow(
+      /^option "output" must be an object at its root, found type "string"/,
+    );
     const twin = toolOf('final_answer', () => 1);
     expect(() => createAgent({ model: scriptedModel([]), output, tools: [twin] })).toThrow(/final_answer/);
   });

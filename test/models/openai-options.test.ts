@@ -51,6 +51,24 @@ describe('options', () => {
     ]);
   });
 
+  test('a text in place of the options is refused, with what to give', async () => {
+    const error = await thrownBy((async () => openaiChat('gpt-5-mini' as never))());
+    expect(error).toMatchObject({ name: 'AgentError', code: 'invalid-option' });
+    expect(error.message).toBe('openaiChat: give an object, such as { model: "gpt-5-mini" }, not "gpt-5-mini"');
+  });
+
+  test('a page may ask a server that needs no key; a key in a page is refused, with what to do', async () => {
+    vi.stubGlobal('window', { document: {} });
+    try {
+      expect(openaiChat({ model: 'm', baseURL: 'http://127.0.0.1:1/v1' }).name).toBe('m');
+      const error = await refused({ baseURL: 'http://127.0.0.1:1/v1' });
+      expect(error).toMatchObject({ name: 'AgentError', code: 'invalid-option' });
+      expect(error.message).toContain('a page shows its "apiKey" to everybody; give the "baseURL"');
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   test('key and base URL come from the environment; options win', async () => {
     await using server = await startReplayServer([{ json: completion({ content: 'hi' }) }]);
     vi.stubEnv('OPENAI_BASE_URL', server.baseURL);

@@ -59,14 +59,14 @@ describe('R17/B42/B45: text that is not one JSON object never runs a tool, also 
     const issues = await issuesOf(empty, input);
     expect(issues).toHaveLength(1);
     expect(issues[0]?.path).toBe('');
-    expect(issues[0]?.message).toMatch(/^the arguments are not one JSON object: ./);
+    expect(issues[0]?.message).toMatch(/^not one JSON object: ./);
     expect(issues[0]?.message.length).toBeLessThan(260);
   });
 
   test.each([[[]], [3], [true], [new Date()], [new Map()], [10n], [() => 1], [Symbol('x')]])(
     'the value %o is no object either',
     async (input) => {
-      expect((await issuesOf(empty, input))[0]?.message).toMatch(/^the arguments are not one JSON object: found an? /);
+      expect((await issuesOf(empty, input))[0]?.message).toMatch(/^not one JSON object: found an? /);
     },
   );
 

@@ -32,6 +32,10 @@ export const checkOptions = <Options extends ServerOptions>(
   options: Options,
   kinds: OptionKinds<Options>,
 ): void => {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null) {
+    throw invalidOption(adapter, `give an object, such as { model: "gpt-5-mini" }, not ${JSON.stringify(given)}`);
+  }
   const known = new Map<string, string>(Object.entries(kinds));
   for (const [name, value] of Object.entries(options)) {
     const kind = known.get(name);
@@ -66,7 +70,17 @@ const createClient = (adapter: string, { apiKey, baseURL }: ServerOptions): Open
   try {
     return new OpenAI({ ...common, ...(apiKey === undefined ? {} : { apiKey }) });
   } catch (error) {
-    const keyless = new OpenAI({ ...common, apiKey: 'none', defaultHeaders: { Authorization: null } });
+    // With a key the client is refused in a browser alone.
+    if (apiKey !== undefined) {
+      throw invalidOption(
+        adapter,
+        'a page shows its "apiKey" to everybody; give the "baseURL" of a server of yours that adds the key, or a "client" that allows it',
+        error,
+      );
+    }
+    // Without a key there is none that a page could show.
+    const none = { apiKey: 'none', defaultHeaders: { Authorization: null }, dangerouslyAllowBrowser: true };
+    const keyless = new OpenAI({ ...common, ...none });
     if (hostOf(keyless) !== openaiHost) return keyless;
     throw invalidOption(
       adapter,
