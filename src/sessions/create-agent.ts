@@ -141,7 +141,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         'run: option "session" is no session; use agent.open() or agent.restore()',
       );
     }
-    if (session.actor.getSnapshot().machine !== machine) checkAgentName(session.toJSON(), name, formerNames);
+    const { machine: its }: { machine: unknown } = session.actor.getSnapshot();
+    if (its !== machine) checkAgentName(session.toJSON(), name, formerNames);
     return session as RunnableSession;
   };
   /** Nobody can have a new session but its run: when that has its answer, nothing of it stays but what the store has. */
