@@ -31,7 +31,7 @@ test('R38: closing a session whose machine broke leaves in the store what it had
   const agent = createAgent({
     model: scriptedModel(['good']),
     store,
-    limits: { deadline: 1000 },
+    limits: { deadline: 1_000_000 },
     clock: { ...systemClock, now },
   });
   const session = await agent.open('conversation');
