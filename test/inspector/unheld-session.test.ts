@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { createActor, waitFor } from 'xstate';
+import { createActor, createMachine, waitFor } from 'xstate';
 import { createAgent, pendingOf } from '../../src/index.ts';
 import { type Inspector, startInspector } from '../../src/inspector/index.ts';
 import { createRecorder } from '../../src/inspector/recorder.ts';
@@ -68,8 +68,8 @@ test('a session older than the newest thousand is opened again by its agent', as
   const { paid, agent } = clerk(['Paid.']);
   const inspector = await start({ recorder, agents: [agent] });
   const { pending } = await agent.run('Pay.', { session: 'old', inspect: inspector.inspect });
-  const other = createAgent({ name: 'other', model: scriptedModel(Array.from({ length: 1_000 }, () => 'hello')) });
-  for (let index = 0; index < 1_000; index += 1) await other.run('Hi.', { inspect: inspector.inspect });
+  const other = createMachine({ id: 'other' });
+  for (let index = 0; index < 1_000; index += 1) createActor(other, { inspect: inspector.inspect }).start();
   await collect();
   expect(recorder.rootOf('old')).toBeUndefined();
   const decision = { session: 'old', callId: pending[0]?.callId, inputHash: pending[0]?.inputHash };
