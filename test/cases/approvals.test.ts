@@ -119,9 +119,10 @@ inBothModes('approvals', (run) => {
     expect(results(result.messages)).toEqual(['Tool call invocation rejected. not today']);
   });
 
-  test('B110: answers that come in any order reach their own calls, a hundred times', async () => {
+  test('B110: answers that come in any order reach their own calls', async () => {
     const shapes = ['circle', 'square', 'triangle'];
-    for (let round = 0; round < 100; round += 1) {
+    // Each order with each time that the questions take.
+    for (let round = 0; round < 30; round += 1) {
       const tools = shapes.map((name) =>
         tool({
           name,
