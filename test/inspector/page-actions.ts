@@ -40,13 +40,16 @@ export const litSelector = '.drawing .chip.active, .drawing .state.active > [dat
 export const litStates = (page: Page): Promise<string[]> =>
   page.$$eval(litSelector, (elements) => elements.map((element) => element.getAttribute('data-state') ?? ''));
 
-/** What axe finds on the page that keeps somebody from it: the rule, and the places. */
-export const accessFaults = async (page: Page): Promise<string[]> => {
+/** What axe finds on the page that keeps somebody from it: the rule, and the places. Where only colours changed since, `rules` names theirs. */
+export const accessFaults = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
   const script = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-  await page.evaluate(script);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
-    const { violations } = await axe.run({ resultTypes: ['violations'] });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
-  });
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(script);
+  return page.evaluate(
+    async (options) => {
+      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
+      const { violations } = await axe.run(options);
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+    },
+    { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: [...rules] }) },
+  );
 };
