@@ -216,7 +216,7 @@ describe('a reply that is not right', () => {
         expect(['answered', 'refused', 'failed']).toContain(outcome.type);
         if (outcome.type === 'failed') expect(['model-error', 'empty-reply']).toContain(outcome.code);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });

@@ -121,7 +121,7 @@ describe('repairHistory', () => {
       fc.property(anyMessages, (messages) => {
         expect(violations(repairHistory(deepFreeze(messages)))).toEqual([]);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 

@@ -149,7 +149,7 @@ describe('viewOf', () => {
       fc.property(anyMessages, (messages) => {
         expect(strictRefusals(viewOf(repairHistory(deepFreeze(messages))))).toEqual([]);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 

@@ -276,7 +276,7 @@ const follow = async (given: Plan): Promise<void> => {
 };
 
 test('R6, R35, R38: whatever comes in whatever order, every snapshot is a whole history, a strict provider takes every request, and the session comes to rest', async () => {
-  await fc.assert(fc.asyncProperty(plan, follow), { numRuns: Number(process.env['RUNS'] ?? 500) });
+  await fc.assert(fc.asyncProperty(plan, follow), { numRuns: Number(process.env['RUNS'] ?? 300) });
   await breath();
   expect(unhandled).toEqual([]);
 }, 600_000);
