@@ -6,7 +6,8 @@ import { LongestFirst } from './test/support/longest-first.ts';
  * one in which nothing was loaded before. */
 const apart = [
   'test/*/example.test.ts',
-  'test/{behaviour,cli,examples,package,restate}/**/*.test.ts',
+  'test/{cli,examples,package}/**/*.test.ts',
+  'test/behaviour/{postgres,restate}.test.ts',
   'test/cases/loop-control.test.ts',
   'test/documents/damaged-documents.test.ts',
   'test/inspector/{inspect-store,page,server}.test.ts',
@@ -14,10 +15,11 @@ const apart = [
   'test/middleware/rate-limit.test.ts',
   'test/otel/**/*.test.ts',
   'test/properties/**/*.test.ts',
+  'test/restate/{balancer,call-ingress,clients,durability,engine-log,identity,killed,live,server,sessions}.test.ts',
   'test/scenarios/conformance.test.ts',
   'test/server/event-stream.test.ts',
   'test/sessions/{full-store,killed-under-load,store-failures,two-owners,wrong-values}.test.ts',
-  'test/stores/**/*.test.ts',
+  'test/stores/{postgres-store,sqlite-processes,sqlite-store}.test.ts',
   'test/testing/{crash-everywhere,explore,kill-everywhere}.test.ts',
 ];
 

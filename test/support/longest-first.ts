@@ -2,19 +2,26 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that take more than five seconds, the longest first. What is not here is short; a name that is no file does no harm. */
 const longest = [
-  'testing/explore',
-  'package/tarball',
   'inspector/page',
+  'testing/explore',
+  'behaviour/restate',
   'examples/react',
   'testing/kill-everywhere',
-  'behaviour/restate',
   'restate/killed',
+  'restate/durability',
+  'testing/crash-everywhere',
+  'examples/start',
+  'package/tarball',
   'properties/soak',
-  'cli/cli',
   'properties/against-reference',
   'stores/postgres-store',
+  'restate/sessions',
   'sessions/killed-under-load',
+  'behaviour/postgres',
+  'examples/expense',
+  'mcp/everything',
   'cases/loop-control',
+  'scenarios/conformance',
 ];
 
 const rank = ({ moduleId }: TestSpecification): number => {
