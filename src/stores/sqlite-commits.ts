@@ -1,6 +1,8 @@
+import { packMessages } from './packed-messages.ts';
 import { packTransitions } from './packed-transitions.ts';
 import { packRefusal } from './refusal.ts';
 import { SessionConflictError } from './session-conflict.ts';
+import { SqliteAppends, rowAfter } from './sqlite-appends.ts';
 import { type SqliteConnection, type SqliteDatabase, isBusy } from './sqlite-connection.ts';
 import { type SummaryRow, isRowCurrent, selectSummaries } from './sqlite-summaries.ts';
 import type { Commit } from './store.ts';
@@ -10,22 +12,20 @@ const create = `insert into sessions (agent, machine, status, pending, messages,
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const change = `update sessions set agent = ?, machine = ?, status = ?, pending = ?, messages = ?, revision = ?, created = ?,
   updated = ?, stored = ? where key = ?`;
-const addCommit =
-  'insert into commits (id, at, whole, stored, transitions, state) values ((? << 32) + ?, ?, ?, ?, ?, ?)';
-const addMessage = 'insert into messages (id, json) values ((? << 32) + ?, ?)';
+const addCommit = `insert into commits (id, at, whole, stored, transitions, state, messages)
+  values ((? << 32) + ?, ?, ?, ?, ?, ?, ?)`;
 const take = 'delete from commands where id = ? and session = ? and refused is null';
 const refuse = 'update commands set refused = ? where id = ? and session = ? and refused is null';
 
-/** Within a transaction. Gives the error of a commit that comes too late, and has written nothing then. */
-const write = (database: SqliteDatabase, commit: Commit): SessionConflictError | undefined => {
+/** Within a transaction. Gives the session's row after it, or the error of a commit that comes too late, and has written nothing then. */
+const write = (database: SqliteDatabase, commit: Commit): SummaryRow | SessionConflictError => {
   const { summary, messages } = commit;
   const { sessionId, agent, machineVersion, status, pending, revision, createdAt, updatedAt } = summary;
   const known = database.row<SummaryRow>(find, sessionId);
   const isNext = revision === (known?.revision ?? 0) + 1 && (known?.created ?? createdAt) === createdAt;
   if (!isNext) return new SessionConflictError(sessionId);
 
-  const before = known?.stored ?? 0;
-  const stored = before + messages.length;
+  const stored = (known?.stored ?? 0) + messages.length;
   const row = [
     agent,
     machineVersion,
@@ -40,12 +40,11 @@ const write = (database: SqliteDatabase, commit: Commit): SessionConflictError |
   if (known !== undefined && !isRowCurrent(known, commit)) database.run(change, ...row, known.key);
   const key = known?.key ?? database.run(create, ...row, sessionId).lastInsertRowid;
 
-  const transitions = packTransitions(commit.transitions);
-  database.run(addCommit, key, revision, updatedAt, commit.isWhole ? 1 : 0, stored, transitions, commit.state);
-  for (const [index, message] of messages.entries()) database.run(addMessage, key, before + index, message);
+  const texts = [packTransitions(commit.transitions), commit.state, packMessages(messages)] as const;
+  database.run(addCommit, key, revision, updatedAt, commit.isWhole ? 1 : 0, stored, ...texts);
   for (const id of commit.taken) database.run(take, id, key);
   for (const refusal of commit.refused) database.run(refuse, packRefusal(refusal, updatedAt), refusal.id, key);
-  return undefined;
+  return rowAfter(commit, key, known?.stored ?? 0);
 };
 
 interface Waiting {
@@ -60,6 +59,7 @@ const soon = globalThis.setImmediate;
 /** Writes the commits of one tick in one transaction. Each is checked for itself; one that fails does not harm the others. */
 export class SqliteCommits {
   readonly #connection: SqliteConnection;
+  readonly #appends = new SqliteAppends();
   #waiting: Waiting[] = [];
   #written = Promise.resolve();
 
@@ -103,13 +103,19 @@ export class SqliteCommits {
   }
 
   async #writeAll(batch: Waiting[]): Promise<void> {
-    const errors = await this.#connection.use((database) =>
-      database.transaction('immediate', () => batch.map(({ commit }) => write(database, commit))),
-    );
+    const [first] = batch;
+    const written = await this.#connection.use((database) => {
+      if (batch.length === 1 && first !== undefined && this.#appends.append(database, first.commit)) return undefined;
+      return database.transaction('immediate', () => batch.map(({ commit }) => write(database, commit)));
+    });
     for (const [index, { resolve, reject }] of batch.entries()) {
-      const error = errors[index];
-      if (error === undefined) resolve();
-      else reject(error);
+      const row = written?.[index];
+      if (row instanceof SessionConflictError) {
+        reject(row);
+      } else {
+        if (row !== undefined) this.#appends.keep(row);
+        resolve();
+      }
     }
   }
 }

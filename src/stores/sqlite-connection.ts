@@ -3,22 +3,21 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { AgentError } from '../errors.ts';
 import { noSqlite } from './sqlite-missing.ts';
 import { openFailure } from './sqlite-open-failure.ts';
-import { prepareSchema } from './sqlite-schema.ts';
+import { pragma, prepareSchema } from './sqlite-schema.ts';
 import { storeError } from './store-error.ts';
 
 /** How long the thread itself waits for another process's write, in ms; after that the promise does. */
 const blockingWait = 50;
 const longestWait = 10_000;
 
-/** The log is written back after so many pages of 4 kB. */
-const checkpointPages = 180;
+/** The log is written back when it has so many bytes of pages. */
+const longestLog = 720 * 1024;
 /** What a large commit made of the log is given back, in bytes; what it needs at most otherwise is kept, and written over. */
 const keptLog = 1_000_000;
 
 const settings = `
   pragma busy_timeout = ${blockingWait};
   pragma synchronous = normal;
-  pragma wal_autocheckpoint = ${checkpointPages};
   pragma journal_size_limit = ${keptLog};
   pragma secure_delete = on`;
 
@@ -148,6 +147,8 @@ export class SqliteConnection {
     try {
       database.exec(settings);
       prepareSchema(database);
+      const pages = Math.floor(longestLog / Number(pragma(database, 'page_size')));
+      database.exec(`pragma wal_autocheckpoint = ${pages}`);
       return new SqliteDatabase(database);
     } catch (error) {
       database.close();

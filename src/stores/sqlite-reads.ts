@@ -1,5 +1,6 @@
 import type { OutsideEvent } from '../machines/agent-context.ts';
 import { listBounds } from './bounds.ts';
+import { unpackMessages } from './packed-messages.ts';
 import { unpackTransitions } from './packed-transitions.ts';
 import { unpackRefusal } from './refusal.ts';
 import type { SqliteDatabase } from './sqlite-connection.ts';
@@ -10,7 +11,9 @@ const find = `${selectSummaries} where sessions.id = ?`;
 const keyOf = '(select key from sessions where id = ?)';
 const statesBackwards = `select whole, stored, state from commits
   where id between (? << 32) + 1 and (? << 32) + ? order by id desc`;
-const messagesOf = 'select json from messages where id between (? << 32) and (? << 32) + ? order by id';
+const olderMessagesOf = 'select json from older_messages where id between (? << 32) and (? << 32) + ? order by id';
+const messagesOf = `select messages from commits
+  where id between (? << 32) + 1 and (? << 32) + ? and messages is not null order by id`;
 const historyOf = `select id & 0xffffffff as revision, at, transitions from commits
   where id > (${keyOf} << 32) + ? and id < (${keyOf} + 1 << 32) and transitions <> '' order by id limit ?`;
 const inboxOf = `select id, event, at from commands where session = ${keyOf} and refused is null order by id`;
@@ -35,8 +38,13 @@ export const readSession = (database: SqliteDatabase, sessionId: string, at?: nu
   const revision = at ?? row?.revision ?? 0;
   if (row === undefined || !Number.isInteger(revision) || revision < 1 || revision > row.revision) return undefined;
   const { states, stored } = statesAt(database, row.key, revision);
-  const messages = database.rows<{ json: string }>(messagesOf, row.key, row.key, stored - 1);
-  return { summary: summaryOf(row), revision, states, messages: messages.map(({ json }) => json) };
+  const older = database.rows<{ json: string }>(olderMessagesOf, row.key, row.key, stored - 1);
+  const packed = database.rows<{ messages: string }>(messagesOf, row.key, row.key, revision);
+  const messages = [
+    ...older.map(({ json }) => json),
+    ...packed.flatMap(({ messages: texts }) => unpackMessages(texts)),
+  ];
+  return { summary: summaryOf(row), revision, states, messages };
 };
 
 export const readHistory = (

@@ -4,10 +4,13 @@ import { AgentError } from '../errors.ts';
 /** Marks the file as ours ("agch"), so that no other program's database is taken for one. */
 const applicationId = 0x61676368;
 
+/** Of a new file, in bytes: a commit is small, and whatever it changes is written in whole pages. */
+const pageSize = 1024;
+
 /**
- * What leads from each version to the next; the last one is today's. Commits and messages are keyed by `session << 32 | number`:
- * a session's rows lie side by side, in order, without an index. Messages lie apart from commits, so that reading them is all that
- * reading a session costs.
+ * What leads from each version to the next; the last one is today's. Commits are keyed by `session << 32 | revision`: a session's rows
+ * lie side by side, in order, without an index. A commit is one row with its messages, so that it changes as few pages as can be:
+ * whatever page it changes is written whole.
  */
 const upgrades: readonly string[] = [
   `create table sessions (
@@ -25,9 +28,11 @@ const upgrades: readonly string[] = [
   'alter table commands add column refused text',
   // The row of a busy session may be older than its last commit: whoever does not know that must not read it.
   '',
+  // Messages of before stay where they are. The name is another one, so that no process of an older version goes on without the new ones.
+  'alter table commits add column messages text; alter table messages rename to older_messages',
 ];
 
-const pragma = (database: DatabaseSync, name: string): unknown =>
+export const pragma = (database: DatabaseSync, name: string): unknown =>
   Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0];
 
 const isEmpty = (database: DatabaseSync): boolean =>
@@ -52,6 +57,8 @@ const versionOf = (database: DatabaseSync): number => {
 /** Brings the file to today's schema, however many processes do so at once. A file that has it is not written. */
 export const prepareSchema = (database: DatabaseSync): void => {
   if (versionOf(database) === upgrades.length) return;
+  // A file that is there keeps its own.
+  database.exec(`pragma page_size = ${pageSize}`);
   database.exec('pragma journal_mode = wal');
   database.exec('begin immediate');
   try {

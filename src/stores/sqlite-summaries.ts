@@ -12,7 +12,7 @@ export interface SummaryRow {
   revision: number;
   created: number;
   updated: number;
-  /** Messages that lie in the table. */
+  /** Messages that are in the file. */
   stored: number;
 }
 
@@ -38,7 +38,8 @@ export const changed = 'coalesce(last.at, updated)';
 
 /** Selects rows of `SummaryRow`; a condition and an order may come behind. */
 export const selectSummaries = `select key, sessions.id, agent, machine, status, pending, created, ${changed} as updated,
-  coalesce(last.id & 0xffffffff, revision) as revision, ${stored} as stored, messages - sessions.stored + ${stored} as messages
+  coalesce(last.id & 0xffffffff, revision) as revision, ${stored} as stored,
+  sessions.messages - sessions.stored + ${stored} as messages
   from sessions left join commits as last on last.id = ${lastOfBusy}`;
 
 export const summaryOf = (row: SummaryRow): SessionSummary => ({

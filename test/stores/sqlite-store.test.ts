@@ -51,13 +51,14 @@ test('a path that cannot be opened rejects with path and cause, and works once t
   await store.close();
 });
 
-test('a file of the schema before is brought to this one, with what lies in its inbox', async () => {
+test('a file of the first schema is brought to this one, with what lies in its inbox', async () => {
   const before = sqliteStore(path);
   await before.commit(commitOf(session, 1));
   const id = await before.post('one', { type: 'turn.stop' });
   await before.close();
   const lowered = new DatabaseSync(path);
-  lowered.exec('alter table commands drop column refused; pragma user_version = 1');
+  lowered.exec(`alter table commands drop column refused; alter table commits drop column messages;
+    alter table older_messages rename to messages; pragma user_version = 1`);
   lowered.close();
   const store = sqliteStore(path);
   expect(await store.inbox('one')).toMatchObject([{ id, event: { type: 'turn.stop' } }]);
@@ -95,6 +96,27 @@ test('of a busy session the row stays as it is, and everything that is asked abo
   await store.close();
 });
 
+test('R39: a busy session that another store object wrote, or deleted and began anew, is written no more by the one before', async () => {
+  const [mine, theirs] = [sqliteStore(path), sqliteStore(path)];
+  for (const revision of [1, 2, 3]) await mine.commit(commitOf(session, revision));
+  await theirs.commit(commitOf(session, 4));
+  expect(await rejection(mine.commit(commitOf(session, 4)))).toMatchObject({ code: 'session-conflict' });
+  await mine.commit(commitOf(session, 5));
+  await mine.commit(commitOf(session, 6));
+  expect(await theirs.read('one')).toMatchObject({
+    messages: [1, 2, 3, 4, 5, 6].map((revision) => `{"message":${revision}}`),
+  });
+  await theirs.delete('one');
+  expect(await rejection(mine.commit(commitOf(session, 7)))).toMatchObject({ code: 'session-conflict' });
+  await mine.commit(commitOf(session, 1));
+  await theirs.delete('one');
+  await theirs.commit(commitOf(of('two'), 1));
+  expect(await rejection(mine.commit(commitOf(session, 2)))).toMatchObject({ code: 'session-conflict' });
+  expect(await mine.read('two')).toMatchObject({ revision: 1 });
+  await mine.close();
+  await theirs.close();
+});
+
 test('a file that is no database of ours is refused and left as it is', async () => {
   await writeFile(path, 'This is a text, and somebody wants to keep it.'.repeat(100));
   const foreign = join(folder, 'foreign.db');
@@ -111,7 +133,7 @@ test('a file that is no database of ours is refused and left as it is', async ()
   for (const [file, reason] of [
     [path, 'file is not a database'],
     [foreign, 'it is the database of another program'],
-    [newer, 'it was written by a newer version of this package: schema 99, this one knows 3'],
+    [newer, 'it was written by a newer version of this package: schema 99, this one knows 4'],
   ] as const) {
     const before = await readFile(file);
     const store = sqliteStore(file);

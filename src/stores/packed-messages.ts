@@ -1,0 +1,9 @@
+/** Stands between two messages: JSON has no such character, but for the escaped one. */
+const separator = '\u001E';
+
+/** The messages of a commit as one text; null where there are none. */
+export const packMessages = (messages: readonly string[]): string | null =>
+  messages.length === 0 ? null : messages.join(separator);
+
+/** What `packMessages` packed. */
+export const unpackMessages = (packed: string): string[] => packed.split(separator);

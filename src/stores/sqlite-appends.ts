@@ -1,0 +1,64 @@
+import { packMessages } from './packed-messages.ts';
+import { packTransitions } from './packed-transitions.ts';
+import type { SqliteDatabase } from './sqlite-connection.ts';
+import { type SummaryRow, isRowCurrent } from './sqlite-summaries.ts';
+import type { Commit } from './store.ts';
+
+// Nothing is added where the last commit is not the known one any more, or where somebody has the revision already.
+const append = `insert or ignore into commits (id, at, whole, stored, transitions, state, messages)
+  select last.id + 1, ?, ?, ?, ?, ?, ? from commits as last join sessions on sessions.key = last.id >> 32
+  where last.id = (? << 32) + ? and last.at = ? and sessions.id = ?`;
+
+/** The session's row after the commit. */
+export const rowAfter = ({ summary, messages }: Commit, key: number, before: number): SummaryRow => ({
+  key,
+  id: summary.sessionId,
+  agent: summary.agent,
+  machine: summary.machineVersion,
+  status: summary.status,
+  pending: summary.pending,
+  messages: summary.messages,
+  revision: summary.revision,
+  created: summary.createdAt,
+  updated: summary.updatedAt,
+  stored: before + messages.length,
+});
+
+/** So many are remembered: a session may be left in the midst of its turn. */
+const most = 10_000;
+
+/** Commits of sessions that are busy here: as long as nobody else writes them, each is one statement and a transaction of its own. */
+export class SqliteAppends {
+  readonly #rows = new Map<string, SummaryRow>();
+
+  /** False where the commit is no mere next one of a session that was written last here; then nothing is written. */
+  append(database: SqliteDatabase, commit: Commit): boolean {
+    const { summary, state, isWhole, messages, transitions, taken, refused } = commit;
+    const row = this.#rows.get(summary.sessionId);
+    if (row === undefined || row.revision + 1 !== summary.revision || !isRowCurrent(row, commit)) return false;
+    if (taken.length + refused.length > 0) return false;
+    const { changes } = database.run(
+      append,
+      summary.updatedAt,
+      isWhole ? 1 : 0,
+      row.stored + messages.length,
+      packTransitions(transitions),
+      state,
+      packMessages(messages),
+      row.key,
+      row.revision,
+      row.updated,
+      row.id,
+    );
+    if (changes === 1) this.keep(rowAfter(commit, row.key, row.stored));
+    return changes === 1;
+  }
+
+  /** A session as it stands in the file now, by a commit of this process. */
+  keep(row: SummaryRow): void {
+    this.#rows.delete(row.id);
+    if (row.status !== 'busy') return;
+    this.#rows.set(row.id, row);
+    if (this.#rows.size > most) for (const id of this.#rows.keys()) return void this.#rows.delete(id);
+  }
+}
