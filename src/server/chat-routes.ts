@@ -14,25 +14,26 @@ import type { Served } from './served.ts';
 const chunks = (stream: ReadableStream<UIMessageChunk>): Response =>
   eventStream(stream, { last: '[DONE]', more: { 'x-vercel-ai-ui-message-stream': 'v1' } });
 
-/** The turn that a message sent now will be in, where the session rests. */
-const nextTurn = (session: Session): number =>
-  session.status === 'idle' || session.status === 'settled' ? turnOf(session) + 1 : turnOf(session);
+/** The turn that is told: that of a message, which is queued behind the one under way, or else the one that goes on. */
+const toldTurn = (session: Session, isMessage: boolean): number => {
+  const begins = session.status === 'idle' || session.status === 'settled' || (isMessage && session.status === 'busy');
+  return begins ? turnOf(session) + 1 : turnOf(session);
+};
 
 /** What `useChat` of the AI SDK posts, and what it needs to show a session again. */
 export const chatRoutes = {
   chat: async ({ agent, access, sessionId }: Served, { messages: given, edits = {} }: ChatBody) => {
     const messages = given as UIMessage[];
     const session = await openSession(agent, access, sessionId);
-    const unbound = fromUIMessages(messages, { pending: session.pending }).approvals.find(
-      ({ inputHash }) => inputHash === undefined,
-    );
+    const { message, approvals } = fromUIMessages(messages, { pending: session.pending });
+    const unbound = approvals.find(({ inputHash }) => inputHash === undefined);
     if (unbound !== undefined) {
       throw new RequestError(400, 'invalid-body', `the answer to ${unbound.callId} lacks the hash of what was shown`);
     }
     const stream = await answerUIMessages(session, messages, {
       by: access.by ?? access.owner,
       edits,
-      messageId: turnMessageId(nextTurn(session)),
+      messageId: turnMessageId(toldTurn(session, message !== undefined)),
     });
     readAlong(session);
     return chunks(stream);

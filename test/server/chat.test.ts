@@ -3,6 +3,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { expect, test } from 'vitest';
 import { answerUIMessages, hasAllDecisions } from '../../src/ai-sdk/index.ts';
 import { createHandler } from '../../src/server/index.ts';
+import type { Agent } from '../../src/sessions/agent.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import type { AgentOptions } from '../../src/sessions/agent-options.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
@@ -100,6 +101,46 @@ test('a page that is loaded again shows the same, at every point of the turn', a
   expect(last.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   const untouched = await pageOf(handle, 'c');
   expect(shown(untouched)).toEqual(shown(waiting));
+});
+
+/** Messages that wait for a turn of their own. */
+const queued = async (agent: Agent): Promise<number> =>
+  (await agent.open('ann/c')).actor.getSnapshot().context.inbox.length;
+
+test('R34: a message that comes while a turn runs is answered by its own turn, in a message of its own', async () => {
+  const held = heldTool('wait');
+  const { handle, agent } = serve([calls(call('wait')), 'First.', 'Second.'], { tools: [held.tool] });
+  const first = await pageOf(handle, 'c');
+  const asked = first.sendMessage({ text: 'one' });
+  await held.whenBegun(1);
+  const second = await pageOf(handle, 'c');
+  const askedToo = second.sendMessage({ text: 'two' });
+  await expect.poll(() => queued(agent)).toBe(1);
+  held.end(0);
+  await Promise.all([asked, askedToo]);
+  await resting(second);
+  expect(first.messages.at(-1)).toMatchObject({ id: 'turn-1' });
+  expect(first.text()).toContain('First.');
+  expect(second.messages.at(-1)).toMatchObject({ id: 'turn-2', role: 'assistant' });
+  expect(second.text()).toContain('Second.');
+  expect(second.text()).not.toContain('First.');
+});
+
+test('R33: a message behind a turn that comes to wait ends its stream with the wait', async () => {
+  const held = heldTool('wait');
+  const { handle, agent } = serve([calls(call('wait')), calls(call('pay', { sum: 1 })), 'Paid.', 'Second.'], {
+    tools: [held.tool, pay],
+  });
+  const first = await pageOf(handle, 'c');
+  const asked = first.sendMessage({ text: 'one' });
+  await held.whenBegun(1);
+  const second = await pageOf(handle, 'c');
+  const askedToo = second.sendMessage({ text: 'two' });
+  await expect.poll(() => queued(agent)).toBe(1);
+  held.end(0);
+  await Promise.all([asked, askedToo]);
+  await resting(second);
+  expect((await agent.open('ann/c')).status).toBe('waiting');
 });
 
 test('a page that goes away in the midst of a turn joins it again', async () => {

@@ -13,10 +13,20 @@ export interface UIAnswerOptions extends Omit<UIStreamOptions, 'messages'> {
   edits?: Readonly<Record<string, JsonValue>>;
 }
 
+const turnOf = (session: Session): number => session.actor.getSnapshot().context.turn.number;
+
 const soon = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, 0, undefined));
 
-/** The events until the turn rests or waits, and none where nothing happens. */
-async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): AsyncGenerator<AgentEvent> {
+/**
+ * The events until the turn rests or waits, and none where nothing happens. `before` is the turn that was under way when a message was sent:
+ * what it still says is for whoever asked it, unless the session then waits, and the message with it.
+ */
+async function* untilRest(
+  session: Session,
+  reader: AsyncIterator<AgentEvent>,
+  before: number | undefined,
+): AsyncGenerator<AgentEvent> {
+  let isBefore = before !== undefined;
   try {
     for (;;) {
       const next = reader.next();
@@ -24,8 +34,14 @@ async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): 
       const found =
         session.status === 'busy' ? await next : await Promise.race([next, session.settled().then(soon, soon)]);
       if (found === undefined || found.done === true) return;
-      yield found.value;
-      if (found.value.type === 'finish') return;
+      const { value } = found;
+      if (isBefore) {
+        if (value.type !== 'finish' || value.turn !== before) continue;
+        isBefore = false;
+        if (value.result.outcome.type !== 'pending') continue;
+      }
+      yield value;
+      if (value.type === 'finish') return;
     }
   } finally {
     await reader.return?.();
@@ -34,7 +50,8 @@ async function* untilRest(session: Session, reader: AsyncIterator<AgentEvent>): 
 
 /**
  * Answers one request of a page with `useChat`: makes the decisions that its messages hold, sends the new message, and gives what follows as
- * a stream of UI message chunks. A page that goes away stops nothing; the session goes on and the page can ask again.
+ * a stream of UI message chunks. A page that goes away stops nothing; the session goes on and the page can ask again. A message that is sent
+ * while a turn runs is queued: its own turn is what follows.
  *
  * The last message counts as new where it is the user's: let the page take none while an approval is open, or it would be sent again with the
  * answer; and no `regenerate`, since a session keeps its history. Throws `AgentError` where a decision does not apply; then no message
@@ -52,6 +69,7 @@ export const answerUIMessages = async (
   const { message, approvals, results } = fromUIMessages(messages, { pending: session.pending });
   const who = by === undefined ? {} : { by };
   const reader = session.events()[Symbol.asyncIterator]();
+  const before = message !== undefined && session.status === 'busy' ? turnOf(session) : undefined;
   try {
     // All at once: between one decision and the next the turn would rest again.
     await Promise.all([
@@ -70,5 +88,5 @@ export const answerUIMessages = async (
     await reader.return?.();
     throw error;
   }
-  return toUIMessageStream(untilRest(session, reader), { ...options, messages });
+  return toUIMessageStream(untilRest(session, reader, before), { ...options, messages });
 };
