@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { AgentError } from '../errors.ts';
+import { AgentError, errorData } from '../errors.ts';
 import { exportSession, importSession } from '../sessions/transfer.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { decideCall } from './decide-call.ts';
@@ -186,15 +186,22 @@ const carryOut = async (args: string[]): Promise<number> => {
   return exitCode;
 };
 
+/** For people in words; with `--json` as `{ error: { name, message, code? } }` on one line. */
+const failureText = (error: unknown, isJson: boolean): string => {
+  const { cause: _cause, ...told } = errorData(error);
+  if (isJson) return JSON.stringify({ error: told });
+  const code = error instanceof AgentError ? ` (${error.code})` : '';
+  return `${escapeText(told.message).trimEnd()}${code}`;
+};
+
 /** Carries out one command line; gives the exit status. */
 export const main = async (args: string[]): Promise<number> => {
   try {
     return await carryOut(args);
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const isUsage = error instanceof UsageError || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
-    const code = error instanceof AgentError ? ` (${error.code})` : '';
-    process.stderr.write(`${escapeText(error.message).trimEnd()}${code}\n`);
+    const { code = '' } = errorData(error);
+    const isUsage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
+    process.stderr.write(`${failureText(error, args.includes('--json'))}\n`);
     return isUsage ? 2 : 1;
   }
 };

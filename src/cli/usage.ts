@@ -16,5 +16,6 @@ Everywhere: --store <SQLite file or postgres://…> (or AGENTCHART_STORE), --jso
 A decision is left in the store: the process that has the session takes it up, or the next one that opens it. What became of it is told
 where that happens within a moment; a decision that is refused is exit status 1, and \`show\` lists it.
 <module> exports an agent as default, or a function ({ store }) => agent; only the function's agent keeps its sessions in --store.
+With --json an error is { error: { name, message, code? } } on one line of stderr.
 Exit status: 0 done or answered, 1 failed, 2 wrong usage, 3 the turn waits for somebody.
 `;

@@ -367,6 +367,24 @@ describe('the command line', () => {
     await expect(readFile(join(folder, 'none.db'))).rejects.toThrow('ENOENT');
   });
 
+  test('with --json what goes wrong is JSON, too, whatever was thrown', async () => {
+    await waiting();
+    const module = join(folder, 'odd.mjs');
+    await writeFile(module, "throw 'no model here'\n");
+    const cases: [string[], number, object][] = [
+      [['show', 'none', '--store', path], 1, { code: 'unknown-session', message: expect.stringContaining('"none"') }],
+      [['show', '--store', path], 2, { name: 'UsageError', message: 'Give <session>.' }],
+      [['show', '--nonsense'], 2, { message: expect.stringContaining('nonsense') }],
+      [['run', module, 'hi'], 1, { message: 'no model here' }],
+    ];
+    for (const [args, exit, error] of cases) {
+      const { status, stdout, stderr } = await agentchart([...args, '--json']);
+      expect([status, stdout]).toEqual([exit, '']);
+      expect(JSON.parse(stderr)).toMatchObject({ error });
+    }
+    expect(await agentchart(['run', module, 'hi'])).toEqual({ status: 1, stdout: '', stderr: 'no model here\n' });
+  });
+
   test('what a terminal would obey is shown as text', async () => {
     await waiting('\u001b[31mred');
     const { stdout } = await agentchart(['sessions', '--store', path]);
