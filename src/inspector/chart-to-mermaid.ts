@@ -124,8 +124,11 @@ const isWithin = (drawing: Drawing, id: string | null, ancestor: string): boolea
   return isWithin(drawing, drawing.boxes.find((box) => box.id === id)?.parent ?? null, ancestor);
 };
 
-/** Characters that end a label, start markup or begin a comment, as Mermaid's own codes. */
+/** Characters that end a label, start markup or begin a comment, as Mermaid's own codes; what would turn the reading order stays out. */
 const escape = (text: string): string =>
-  text.replaceAll(/\s+/g, ' ').replaceAll(/[^\p{L}\p{N} ._()[\],/→-]/gu, (char) => `#${char.codePointAt(0)};`);
+  text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
+    .replaceAll(/[^\p{L}\p{N} ._()[\],/→-]/gu, (char) => `#${char.codePointAt(0)};`);
 
 const indented = (lines: readonly string[]): string[] => lines.map((text) => `  ${text}`);

@@ -101,9 +101,10 @@ const at = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
 
 const round = (value: number): string => `${Math.round(value * 10) / 10}`;
 
+/** What XML has not, and what would turn the reading order of a name, is told as one sign that stands for it. */
 const escape = (text: string): string =>
   text
-    .replaceAll(/\p{Cc}|\ufffe|\uffff/gu, '\ufffd')
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu, '\ufffd')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

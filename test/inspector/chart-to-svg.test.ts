@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { createMachine } from 'xstate';
 import { expect, test } from 'vitest';
-import { chartOf, chartToSvg } from '../../src/inspector/index.ts';
+import { chartOf, chartToMermaid, chartToSvg } from '../../src/inspector/index.ts';
 import { drawingOf } from '../../src/inspector/drawing.ts';
 import type { Point, Rect } from '../../src/inspector/layers.ts';
 import { layoutOf, type Layout } from '../../src/inspector/layout.ts';
@@ -88,6 +88,18 @@ test('text of the machine never becomes markup', () => {
   const svg = chartToSvg(createMachine({ id: 'm', on: { 'a<script>"&\u0000': { actions: '</svg>' } } }));
   expect(svg).toContain('a&lt;script&gt;&quot;&amp;\ufffd / &lt;/svg&gt;');
   expect(svg.match(/<\/svg>/g)).toHaveLength(1);
+});
+
+test('nothing in a name turns the reading order of what stands there', () => {
+  const config = {
+    initial: 'a\u202eb',
+    states: { 'a\u202eb': { description: 'd\u2067', on: { 'e\u2066f': 'c' } }, c: {} },
+  };
+  const machine = createMachine({ id: 'm', ...config });
+  for (const text of [chartToSvg(machine), chartToMermaid(machine)]) {
+    expect(text).not.toMatch(/\p{Bidi_Control}|#8238;|#8294;/u);
+    expect(text).toMatch(/a(\ufffd|#65533;)b/);
+  }
 });
 
 test('each state and each transition with a target is marked with its id', () => {
