@@ -19,9 +19,9 @@ const lastWord = (text: string): number => {
   let at = text.length;
   // Most pieces end between words.
   while (at > 0 && inWord.test(text.charAt(at - 1))) at -= 1;
-  return /\bBearer\s+$/.exec(text.slice(Math.max(0, at - 40), at))?.index === undefined
-    ? at
-    : text.lastIndexOf('Bearer', at);
+  const from = Math.max(0, at - 40);
+  const scheme = /\b(?:Bearer|Basic)\s+$/.exec(text.slice(from, at));
+  return scheme === null ? at : from + scheme.index;
 };
 
 export const textMask = (): PieceMask => {

@@ -1,3 +1,5 @@
+import { secretShapes } from '../messages/secret-shapes.ts';
+
 const secretWords = /^(?:\w*(?:token|apikey|passw(?:or)?ds?|passphrases?)|pwd|secrets?|cookies?|credentials?)$/;
 const secretPairs = /^(?:api|access|secret|private|signing|encryption) keys?$/;
 /** A place in a list is called a token as well, and so is a piece of text. */
@@ -33,9 +35,18 @@ const namesSecret = (words: readonly string[]): boolean => {
   return secretPairs.test(pair) || (secretWords.test(last) && !plainTokens.test(pair));
 };
 
-/** Well-known shapes: keys of providers, of GitHub and Slack, bearer headers, JSON web tokens, passwords in addresses. */
-const secretText =
-  /\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bBearer\s+[\w.~+/-]{16,}=*|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?<=:\/\/[^\s:/?#@]{0,80}:)[^\s/?#@]+(?=@)/g;
+/** Well-known shapes: keys of providers and others, bearer and basic headers, JSON web tokens, passwords in addresses. */
+const secretText = new RegExp(
+  [
+    ...secretShapes,
+    String.raw`\bBearer\s+[\w.~+/-]{16,}=*`,
+    // Words that follow "Basic" have no such end.
+    String.raw`\bBasic\s+[\w+/-]{8,}={1,2}`,
+    String.raw`\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}`,
+    String.raw`(?<=:\/\/[^\s:/?#@]{0,80}:)[^\s/?#@]+(?=@)`,
+  ].join('|'),
+  'g',
+);
 
 export const hidden = '••••••';
 

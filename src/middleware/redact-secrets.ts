@@ -1,16 +1,13 @@
 import { isPlainObject } from '../messages/json.ts';
+import { secretShapes } from '../messages/secret-shapes.ts';
 
 const given = (by: string, value: string): RegExp =>
   new RegExp(String.raw`(?<=\b(?:password|passwd|secret|api[-_]?key|access[-_]?token)${by})${value}`, 'gi');
 
 /** What keys, tokens and passwords look like where they stand in a text. */
 const shapes: readonly RegExp[] = [
-  // Keys of providers, of GitHub, Slack, AWS and Google.
+  ...secretShapes.map((source) => new RegExp(source, 'g')),
   /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
-  /\b(?:gh[pousr]_|github_pat_)\w{20,}/g,
-  /\bxox[abeoprs]-[\w-]{10,}/g,
-  /\b(?:AKIA|ASIA)[A-Z\d]{16}\b/g,
-  /\bAIza[\w-]{35}/g,
   // A JSON web token, and what stands behind `Bearer`.
   /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/-]{8,}=*/gi,
@@ -20,11 +17,10 @@ const shapes: readonly RegExp[] = [
   given(String.raw`["']?\s*[:=]\s*'`, String.raw`(?:[^'\\]|\\.)+`),
   // Without quotes, or within a text of JSON that is quoted itself.
   given(String.raw`\\*["']?\s*[:=]\s*\\*["']?`, String.raw`(?:[^\s"'\\,;&]|\\(?!["']))+`),
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 
 const secretNames =
-  /pass(?:word|wd|phrase)|secret|api[-_]?key|authori[sz]ation|cookie|credential|private[-_]?key|token$/i;
+  /pass(?:word|wd|phrase)|\bpwd\b|secret|api[-_]?key|authori[sz]ation|cookie|credential|private[-_]?key|token$/i;
 
 export const redacted = '[redacted]';
 
