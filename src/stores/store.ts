@@ -111,6 +111,7 @@ export interface ListOptions {
  *   whichever process made that one. This is all that keeps two processes from writing one session.
  * - Nor is it taken where `summary.createdAt` is another than the session's: that one was deleted, and its id used again.
  * - Ids of sessions are data: any well-formed text without NUL, of 1 to 1,000 characters, each its own session ("A" is not "a").
+ * - An id that is none, and a bound or time that is no number, rejects with `invalid-option` and changes nothing.
  * - What goes wrong otherwise rejects; the session's owner tells it as `store-error`.
  */
 export interface SessionStore {
@@ -119,7 +120,10 @@ export interface SessionStore {
   /** The session, at its last revision or as it was at revision `at`; undefined where there is no such session or revision. */
   read(sessionId: string, options?: { at?: number }): Promise<StoredSession | undefined>;
   commit(commit: Commit): Promise<void>;
-  /** The session's transitions, oldest first; those after revision `after` (default 0), at most `limit` revisions (default all). */
+  /**
+   * The session's transitions, oldest first; those after revision `after` (default 0), of at most `limit` revisions (default all). A revision
+   * without transitions does not count.
+   */
   history(sessionId: string, options?: { after?: number; limit?: number }): Promise<HistoryEntry[]>;
   list(options?: ListOptions): Promise<SessionSummary[]>;
   /** True where there was such a session. Its inbox, refusals and history go with it. */
@@ -130,7 +134,7 @@ export interface SessionStore {
   post(sessionId: string, event: OutsideEvent): Promise<number>;
   /** The commands that no commit has taken or refused, oldest first. */
   inbox(sessionId: string): Promise<Command[]>;
-  /** The commands that the session refused, oldest first; those after command `after` (default 0). They are kept as long as the session is. */
+  /** The commands that the session refused, by their ids; those after command `after` (default 0). They are kept as long as the session is. */
   refusals(sessionId: string, options?: { after?: number }): Promise<RefusedCommand[]>;
   /** The id of the command that was posted last, for whichever session; 0 before the first. Undefined or absent: that is not known. */
   lastCommand?(): Promise<number | undefined>;

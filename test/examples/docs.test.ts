@@ -1,13 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../src/sessions/agent-event.ts';
 import { blocksOf } from './readme-blocks.ts';
 import { type Finished, emptyFolder, fromSource, root, runExample, watch } from './run-example.ts';
 
 /** All blocks of a page as one program, inside the package, so that it finds `agentchart` by name. */
-const runPage = (page: string): Promise<Finished> => {
+const runPage = (page: string, env: Record<string, string> = {}): Promise<Finished> => {
   const { child, finished } = watch(process.execPath, [fromSource, '--input-type=module-typescript', '-'], {
     cwd: root,
+    env,
   });
   child.stdin?.end(blocksOf(`docs/${page}.md`, 'ts').join('\n'));
   return finished;
@@ -43,6 +46,61 @@ test.concurrent('the program of the page on servers does what is said of it', as
     '',
   ]);
   expect(status).toBe(0);
+});
+
+test.concurrent('the program of the page on tools does what is said of it', async () => {
+  const { status, stdout, stderr } = await runPage('tools');
+  expect(stderr).toBe('');
+  expect(stdout).toBe('Pay in call_1_0: call_1_0-call_1_0\nAll is done.\ntrue It is 42.\n');
+  expect(status).toBe(0);
+});
+
+test.concurrent('the program of the page on models does what is said of it', async () => {
+  const { status, stdout, stderr } = await runPage('models', { OPENAI_API_KEY: 'none' });
+  expect(stderr).toBe('');
+  expect(stdout).toBe('1 messages so far\n');
+  expect(status).toBe(0);
+});
+
+const textOfPage = (page: string): string => readFileSync(join(root, 'docs', `${page}.md`), 'utf8');
+
+/** The names in the first column of its tables. */
+const namesIn = (text: string): string[] =>
+  [...text.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.match(/[\w-]+/g) ?? []);
+
+test('the page on errors lists every code, and no other', () => {
+  const union = /AgentErrorCode =([^;]+);/.exec(readFileSync(join(root, 'src', 'errors.ts'), 'utf8'))?.[1] ?? '';
+  const codes = [...union.matchAll(/'([\w-]+)'/g)].map(([, code = '']) => code);
+  // Told in a sentence: they are of no call of the application.
+  const inWords = ['compaction-failed', 'model-request-failed', 'model-stream-broken'];
+  expect(codes.length).toBeGreaterThan(40);
+  expect([...new Set([...namesIn(textOfPage('errors')), ...inWords])].toSorted()).toEqual(codes.toSorted());
+});
+
+test('the page on streams lists every event, and no other', () => {
+  const events = {
+    'step-start': true,
+    'step-finish': true,
+    'text-delta': true,
+    'reasoning-delta': true,
+    'tool-input-delta': true,
+    usage: true,
+    'tool-call': true,
+    'tool-progress': true,
+    'tool-result': true,
+    'approval-request': true,
+    'approval-response': true,
+    'message-fate': true,
+    transition: true,
+    'loop-suspected': true,
+    compaction: true,
+    error: true,
+    joined: true,
+    finish: true,
+  } satisfies Record<AgentEvent['type'], true>;
+  const [, rest = ''] = textOfPage('streams').split('## The events\n');
+  const [table = ''] = rest.split('\n## ');
+  expect(namesIn(table).filter((name) => name !== 'type')).toEqual(Object.keys(events));
 });
 
 test.concurrent('the example of a server pays what was approved', async () => {

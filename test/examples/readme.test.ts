@@ -76,6 +76,10 @@ test('every file that the README and the documents name is there', () => {
     'crashes',
     'inspector',
     'distributed',
+    'models',
+    'tools',
+    'errors',
+    'performance',
   ];
   const files = ['README.md', ...names.map((name) => `docs/${name}.md`)];
   const links = files.flatMap((file) =>
