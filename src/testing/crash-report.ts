@@ -41,11 +41,15 @@ const toldInFull = 5;
 const look = async ({
   open,
   sessionId,
-}: CrashAttempt): Promise<{ settled: string[]; messages: readonly Message[] }> => {
+}: CrashAttempt): Promise<{ isKept: boolean; settled: string[]; messages: readonly Message[] }> => {
   const store = await open();
   try {
     const loaded = await loadStored(store, sessionId);
-    return { settled: settledIn(loaded?.document), messages: loaded?.document.messages ?? [] };
+    return {
+      isKept: loaded !== undefined,
+      settled: settledIn(loaded?.document),
+      messages: loaded?.document.messages ?? [],
+    };
   } finally {
     await store.close();
   }
@@ -109,6 +113,11 @@ export const tryEverywhere = async (begin: () => CrashAttempt, choose: ChoosePoi
     throw new AgentError(
       'invalid-option',
       `no ${past} of the scenario can be seen: its agent has to be made with all of \`options\`, createAgent({ ...options, … })`,
+    );
+  if (!(await look(trying)).isKept)
+    throw new AgentError(
+      'invalid-option',
+      'the store that is opened next does not have the session: open it on the same data each time',
     );
   const wrong = crashProblems(clean, clean);
   if (wrong.length > 0) throw new AgentError('crash-unsafe', `without a crash: ${wrong.join('; ')}`);

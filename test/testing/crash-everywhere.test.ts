@@ -207,4 +207,11 @@ describe('a crash that does harm is found', () => {
     const { code } = await rejection(crashEverywhere(scenarios.weather, { store: memoryStore }));
     expect(code).toBe('invalid-option');
   });
+
+  test('stores that are not on the same data are refused, before any crash', async () => {
+    const store = () => ({ ...memoryStore(), durable: true });
+    const { code, message } = await rejection(crashEverywhere(scenarios.weather, { store }));
+    expect(code).toBe('invalid-option');
+    expect(message).toContain('open it on the same data each time');
+  });
 });
