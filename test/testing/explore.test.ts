@@ -161,8 +161,10 @@ describe('explore', () => {
   });
 
   test('refuses what is no machine of an agent, and a walk that is too long', () => {
-    const { machine } = createAgent({ model });
+    const agent = createAgent({ model });
+    const { machine } = agent;
     expect(() => explore(machine.provide({ actors: { toolCall: undefined as never } }))).toThrow(/give agent.machine/);
+    expect(() => explore(agent as never)).toThrow(/give agent.machine/);
     expect(() => explore(machine, { maxStates: 20 })).toThrow(/more than 20 states/);
   });
 });

@@ -15,7 +15,7 @@ export interface ScriptedMachines {
 const maxMicrosteps = 1000;
 
 const toolCallOf = (machine: AgentMachine): ToolCallMachine => {
-  const toolCall: unknown = machine.implementations.actors['toolCall'];
+  const toolCall: unknown = machine instanceof StateMachine ? machine.implementations.actors['toolCall'] : undefined;
   if (!(toolCall instanceof StateMachine)) {
     throw new AgentError('invalid-option', 'explore: this is not the machine of an agent; give agent.machine');
   }
