@@ -1,4 +1,4 @@
-import { assign, emit, enqueueActions } from 'xstate';
+import { assign, emit } from 'xstate';
 import type { ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck } from '../actors/check-output.ts';
 import type { Told } from '../actors/wake.ts';
@@ -22,6 +22,7 @@ import * as turnSteps from './turn-steps.ts';
 import { changeCall, nestedState, openCalls, ownerOf, pendingOf, runCalls, specsOf, startable } from './round.ts';
 import { type AgentActors, agentGuards } from './agent-guards.ts';
 import type { ChartEvent } from './chart-event.ts';
+import { enqueueActions } from './enqueue-actions.ts';
 import type { AgentRules } from './rules.ts';
 import { spawnCalls } from './spawn-calls.ts';
 import { stopChildren } from './stop-children.ts';

@@ -1,5 +1,6 @@
 import { type AnyActorRef, createActor } from 'xstate';
 import type { ToolLogic } from '../actors/tool.ts';
+import { takeStep } from './step-scope.ts';
 import { initialToolCall, toolInput } from './tool-call-context.ts';
 import type { ToolCallMachine } from './tool-call.ts';
 
@@ -26,5 +27,10 @@ export const startAtOnce = (machine: ToolCallMachine, tool: ToolLogic): ToolCall
     });
     return { ...running, context, children: { tool: child } as typeof running.children };
   };
-  return Object.create(machine, { getInitialSnapshot: { value: getInitialSnapshot } }) as ToolCallMachine;
+  const transition: ToolCallMachine['transition'] = (snapshot, event, scope) =>
+    takeStep(scope, (own) => machine.transition(snapshot, event, own));
+  return Object.create(machine, {
+    getInitialSnapshot: { value: getInitialSnapshot },
+    transition: { value: transition },
+  }) as ToolCallMachine;
 };

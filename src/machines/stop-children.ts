@@ -32,9 +32,10 @@ export const stopChildren = (ids: readonly string[], { children }: Snapshot): St
   const resolve = first?.resolve;
   // Without it each is stopped for itself, as any other child.
   if (first === undefined || typeof resolve !== 'function') return stops;
-  first.resolve = (scope, snapshot, ...rest) => {
+  const stopAll: Resolvable['resolve'] = (scope, snapshot, ...rest) => {
     const staying = Object.entries(snapshot.children).filter(([id]) => !going.has(id));
     return resolve(scope, { ...snapshot, children: Object.fromEntries(staying) }, ...rest);
   };
+  first.resolve = stopAll;
   return stops;
 };
