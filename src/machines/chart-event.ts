@@ -4,7 +4,7 @@ import type { FinishReason } from '../models/chat-model.ts';
 import type { CallNeeds, CallResult } from '../tools/call.ts';
 import type { TurnResult } from './turn-result.ts';
 
-/** What becomes of a message that was sent (R34). */
+/** What becomes of a message that was sent. */
 export type Fate = { type: 'delivered' } | { type: 'refused'; reason: string } | { type: 'discarded'; reason: string };
 
 /** What a chart says while it runs; hear them with `actor.on('*', …)`. */
@@ -23,7 +23,7 @@ export type ChartEvent =
       reason?: string;
     }
   | { type: 'message-fate'; messageId: string; fate: Fate; turn?: number }
-  /** The same calls had the same results several rounds in a row (R23). */
+  /** The same calls had the same results several rounds in a row. */
   | { type: 'loop-suspected'; tools: string[]; count: number }
   /** What is sent was made shorter: `by` names the strategies, `before` and `after` count messages of the conversation. */
   | { type: 'compaction'; by: string[]; before: number; after: number }

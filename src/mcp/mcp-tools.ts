@@ -49,7 +49,7 @@ const nothing: MadeTools = { made: [], errors: [] };
  * });
  * ```
  *
- * Within a turn a tool of yours can bring them (R12), for the rest of that turn:
+ * Within a turn a tool of yours can bring them, for the rest of that turn:
  *
  * ```ts
  * execute: async (_, ctx) => {

@@ -107,7 +107,7 @@ export const textOf = (message: Message): string =>
     ? message.content
     : message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
-/** The calls that are ours to run: those that the provider has not run itself (R9). */
+/** The calls that are ours to run: those that the provider has not run itself. */
 export const callsOf = (message: AssistantMessage): ToolCallPart[] => {
   if (typeof message.content === 'string') return [];
   let answered: Set<string> | undefined;

@@ -1,6 +1,6 @@
 import { AgentError } from '../errors.ts';
 
-/** R39: somebody else has written the session meanwhile. Nothing of the refused commit is stored; open the session again to go on. */
+/** Somebody else has written the session meanwhile. Nothing of the refused commit is stored; open the session again to go on. */
 export class SessionConflictError extends AgentError {
   override readonly name = 'SessionConflictError';
   readonly sessionId: string;

@@ -19,7 +19,7 @@ export interface CallSpec extends ToolRef {
   iteration: number;
 }
 
-/** How a call ended. Only `failed` and `timed-out` count as errors of the round (R19). */
+/** How a call ended. Only `failed` and `timed-out` count as errors of the round. */
 export type CallStatus = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'stopped' | 'timed-out' | 'outcome-unknown';
 
 export interface CallResult {
@@ -30,9 +30,9 @@ export interface CallResult {
   error?: ErrorData;
   /** The arguments that ran, where a human edited them. */
   edited?: JsonValue;
-  /** The tool asked that the turn ends after this round (R11). */
+  /** The tool asked that the turn ends after this round. */
   endTurn?: boolean;
-  /** How the tool changed the list of tools for the next model call (R12). */
+  /** How the tool changed the list of tools for the next model call. */
   toolChanges?: ToolChange[];
   /** Of an agent inside the call. */
   usage?: Usage;

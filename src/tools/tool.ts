@@ -33,9 +33,9 @@ export interface ToolContext<Context = unknown> {
   signal: AbortSignal;
   /** Shows a value while the tool runs. */
   progress(value: unknown): void;
-  /** No further model call after this round (R11). */
+  /** No further model call after this round. */
   endTurn(): void;
-  /** The tools of this turn, as the next model call sees them; the running round is not touched (R12). */
+  /** The tools of this turn, as the next model call sees them; the running round is not touched. */
   tools: ToolList;
 }
 
@@ -89,7 +89,7 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   /** Never throws, never rejects. */
   readonly checkInput: (input: unknown) => InputCheck | Promise<InputCheck>;
-  /** Absent: the application answers the call (R13). */
+  /** Absent: the application answers the call. */
   readonly execute: ((input: unknown, ctx: ToolContext) => unknown) | undefined;
   readonly needsApproval: boolean | ((input: unknown, ctx: ApprovalContext) => boolean | Promise<boolean>);
   /** ms for one attempt. */
@@ -128,7 +128,7 @@ export interface ToolOptions<S extends InputSchema = InputSchema, Result = unkno
   sequential?: boolean;
   /** The result is the answer of the turn. Default false. */
   returnDirect?: boolean;
-  /** It is right to call it again and again with the same arguments: it does not count as a loop (R23). Default false. */
+  /** It is right to call it again and again with the same arguments: it does not count as a loop. Default false. */
   polling?: boolean;
   annotations?: ToolAnnotations;
   /** What becomes of a call that a crash cut off, of a tool neither `readOnly` nor `idempotent`. Default `'report'`. */

@@ -25,7 +25,7 @@ export interface AiSdkModelOptions {
   headers?: Record<string, string>;
   /** How much the model thinks. Default: as the provider does by itself. */
   reasoning?: NonNullable<CallOptions['reasoning']>;
-  /** Tools that the provider runs, by the name that the model calls. What they did is shown, never run here (R9). */
+  /** Tools that the provider runs, by the name that the model calls. What they did is shown, never run here. */
   providerTools?: Record<string, ProviderTool>;
   /** Hears what the provider could not do as it was asked. Default: nobody. */
   onWarnings?: (warnings: Warnings) => void;
