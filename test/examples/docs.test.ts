@@ -58,7 +58,7 @@ test.concurrent('the program of the page on tools does what is said of it', asyn
 test.concurrent('the program of the page on models does what is said of it', async () => {
   const { status, stdout, stderr } = await runPage('models', { OPENAI_API_KEY: 'none' });
   expect(stderr).toBe('');
-  expect(stdout).toBe('1 messages so far\n');
+  expect(stdout).toBe('1 messages so far\nuser: What is this? / assistant: 1 messages so far\n');
   expect(status).toBe(0);
 });
 
