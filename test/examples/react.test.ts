@@ -1,18 +1,21 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumPath, startBrowser } from '../support/browser.ts';
+import { type HeldModel, startHeldModel } from './held-model.ts';
 import { type Running, emptyFolder, startExample } from './run-example.ts';
 
 const question = 'Compare the weather in Suzhou and Hangzhou, then book me a train to the drier one.';
 
 // Where there is no Chromium the report says that these were skipped; CHROMIUM names one that stands elsewhere.
 describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', () => {
+  let model: HeldModel;
   let server: Running;
   let browser: Browser;
   let url = '';
 
   beforeAll(async () => {
-    server = startExample('react/serve.ts', [], { cwd: await emptyFolder(), env: { PORT: '0' } });
+    model = await startHeldModel();
+    server = startExample('react/serve.ts', [], { cwd: await emptyFolder(), env: { ...model.env, PORT: '0' } });
     let printed = '';
     server.child.stdout?.on('data', (piece: Buffer) => (printed += piece.toString()));
     const [opened] = await Promise.all([startBrowser(), server.shows('/machine')]);
@@ -24,6 +27,7 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
     await browser?.close();
     server?.child.kill('SIGINT');
     await server?.finished;
+    await model?.close();
   });
 
   /** A page of a user of its own, and what went wrong in it. */
@@ -65,6 +69,9 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
         }),
     );
     await ask(page);
+    // The rest comes when its beginning is on the page.
+    await page.locator('section[data-role=assistant] p', { hasText: 'I' }).waitFor();
+    model.release();
     const seen = await pieces;
     expect(seen.length).toBeGreaterThan(1);
     for (const piece of seen) expect('I look at both cities at once.'.startsWith(piece)).toBe(true);
@@ -78,7 +85,7 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
     expect(errors).toEqual([]);
   });
 
-  test('useChat: a page that is loaded again joins the stream, waits for the same decision, and shows how it ended', async () => {
+  test.concurrent('useChat: a page that is loaded again joins the stream, waits for the same decision, and shows how it ended', async () => {
     const { page, errors } = await openPage('/chat');
     await ask(page);
     await page.locator('section[data-role=assistant] p').waitFor();
@@ -97,7 +104,7 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
     expect(errors).toEqual([]);
   });
 
-  test('useChat: another user does not see the chat', async () => {
+  test.concurrent('useChat: another user does not see the chat', async () => {
     const { page } = await openPage('/chat');
     await ask(page);
     await page.locator('section[data-role=assistant] p').waitFor();
@@ -106,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)('the pages in React, in a browser', 
     expect(await other.locator('section').count()).toBe(0);
   });
 
-  test('useMachine: the agent runs in the page: calls and results, an approval with edited arguments, a rejection', async () => {
+  test.concurrent('useMachine: the agent runs in the page: calls and results, an approval with edited arguments, a rejection', async () => {
     const { page, errors } = await openPage('/machine');
     expect(await page.getByRole('status').textContent()).toBe('"idle"');
     await ask(page);
