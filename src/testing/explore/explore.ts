@@ -40,7 +40,7 @@ export interface ExplorationReport {
 }
 
 /** No limit that a test needs lets a turn work for longer. */
-const maxRun = 500;
+const maxRun = 200;
 
 const pathTo = (place: Place): string[] => {
   const path: string[] = [];
