@@ -13,6 +13,7 @@ export const chromiumPath: string | undefined = [
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+    timeout: 120_000,
     args: [
       '--no-sandbox',
       '--disable-gpu',
