@@ -36,6 +36,8 @@ export class SqliteAppends {
     const { summary, state, isWhole, messages, transitions, taken, refused } = commit;
     const row = this.#rows.get(summary.sessionId);
     if (row === undefined || row.revision + 1 !== summary.revision || !isRowCurrent(row, commit)) return false;
+    // Another session under the same id.
+    if (row.created !== summary.createdAt) return false;
     if (taken.length + refused.length > 0) return false;
     const { changes } = database.run(
       append,
