@@ -11,7 +11,7 @@ export interface CommitWriter {
   readonly known: Committed | undefined;
   /** Writes nothing where nothing is new. Rejects with `session-conflict` or `store-error`, or what the store says of itself. */
   write(): Promise<void>;
-  /** True where the store is taking a commit and nothing has happened since it was made. */
+  /** True where a commit has begun that will have all there is: it has yet to look, or nothing has happened since it did. */
   hasAll(): boolean;
 }
 
@@ -33,6 +33,7 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
   const { store, sessionId, agent, createdAt, news } = options;
   let known = options.committed;
   let isClaimed = false;
+  let isYetToLook = false;
   /** The commit that the store is taking. */
   let underWay: NextCommit | undefined;
   /** A commit of which nobody knows whether the store has taken it. */
@@ -60,7 +61,10 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
 
   const write = async (): Promise<void> => {
     // At the end of the tick all that an event caused is done, also in the calls: no commit shows a step half taken.
+    isYetToLook = true;
     await Promise.resolve();
+    // What is asked for from here on may be of a tick that is not at its end.
+    isYetToLook = false;
     await findLost();
     const before = await committedNow();
     if (options.isDetached()) return;
@@ -94,11 +98,12 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
       return typeof known === 'object' ? known : undefined;
     },
     hasAll: () =>
-      underWay !== undefined &&
-      underWay.commit.transitions.length === news.transitions.length &&
-      underWay.commit.taken.length === news.taken.length &&
-      underWay.commit.refused.length === news.refused.length &&
-      isSameSeen(underWay.after.seen, options.look().seen),
+      isYetToLook ||
+      (underWay !== undefined &&
+        underWay.commit.transitions.length === news.transitions.length &&
+        underWay.commit.taken.length === news.taken.length &&
+        underWay.commit.refused.length === news.refused.length &&
+        isSameSeen(underWay.after.seen, options.look().seen)),
     write: async () => {
       if (conflict !== undefined) throw conflict;
       try {
