@@ -104,7 +104,7 @@ export class SqliteCommits {
 
   async #writeAll(batch: Waiting[]): Promise<void> {
     const [first] = batch;
-    const written = await this.#connection.use((database) => {
+    const written = await this.#connection.write((database) => {
       if (batch.length === 1 && first !== undefined && this.#appends.append(database, first.commit)) return undefined;
       return database.transaction('immediate', () => batch.map(({ commit }) => write(database, commit)));
     });

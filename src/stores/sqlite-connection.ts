@@ -1,6 +1,7 @@
 import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { AgentError } from '../errors.ts';
+import { FilePlace } from './file-place.ts';
 import { noSqlite } from './sqlite-missing.ts';
 import { openFailure } from './sqlite-open-failure.ts';
 import { pragma, prepareSchema } from './sqlite-schema.ts';
@@ -100,6 +101,7 @@ export class SqliteConnection {
   readonly #path: string;
   readonly #sqlite = builtInSqlite();
   #database: SqliteDatabase | undefined;
+  #file: FilePlace | undefined;
   #isClosed = false;
 
   constructor(path: string) {
@@ -132,6 +134,14 @@ export class SqliteConnection {
     }
   }
 
+  /** As `use`, of work that writes. Rejects where the file is not at its path any more: nobody would find what is written. */
+  write<T>(work: (database: SqliteDatabase) => T): Promise<T> {
+    return this.use((database) => {
+      this.#file?.check();
+      return work(database);
+    });
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#database?.close();
@@ -149,6 +159,7 @@ export class SqliteConnection {
       prepareSchema(database);
       const pages = Math.floor(longestLog / Number(pragma(database, 'page_size')));
       database.exec(`pragma wal_autocheckpoint = ${pages}`);
+      this.#file = new FilePlace(this.#path);
       return new SqliteDatabase(database);
     } catch (error) {
       database.close();

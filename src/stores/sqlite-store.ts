@@ -20,7 +20,7 @@ const addCommand = 'insert into commands (session, at, event) select key, ?, ? f
  * created, and upgraded, by the first call. What was deleted is overwritten in the file.
  *
  * What goes wrong rejects with `store-error`, which names the file and the reason; what was stored stays. A file that another
- * process writes is waited for, 10 seconds at most. Close it after use.
+ * process writes is waited for, 10 seconds at most; one that was moved or deleted meanwhile takes nothing more. Close it after use.
  */
 export const sqliteStore = (path: string): SessionStore => {
   if (typeof path !== 'string' || path === '') {
@@ -52,20 +52,20 @@ export const sqliteStore = (path: string): SessionStore => {
     },
     delete: async (sessionId) => {
       checkSessionId(sessionId);
-      return await connection.use((database) =>
+      return await connection.write((database) =>
         database.transaction('immediate', () => deleteSession(database, sessionId)),
       );
     },
     deleteBefore: async (time) => {
       checkTime(time);
-      return await connection.use((database) =>
+      return await connection.write((database) =>
         database.transaction('immediate', () => deleteSessionsBefore(database, time)),
       );
     },
     post: async (sessionId, event) => {
       checkSessionId(sessionId);
       const text = JSON.stringify(event);
-      const { changes, lastInsertRowid } = await connection.use((database) =>
+      const { changes, lastInsertRowid } = await connection.write((database) =>
         database.run(addCommand, Date.now(), text, sessionId),
       );
       if (changes === 0) throw unknownSession(sessionId);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -50,6 +50,42 @@ test('a path that cannot be opened rejects with path and cause, and works once t
   expect(await store.read('one')).toMatchObject({ revision: 1 });
   await store.close();
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a file that is moved or deleted while it is open takes nothing more and says so; one that is back goes on',
+  async () => {
+    const store = sqliteStore(path);
+    let revision = 0;
+    const write = () => store.commit(commitOf(session, (revision += 1)));
+    const failure = () =>
+      write().then(
+        () => undefined,
+        (error: unknown) => ((revision -= 1), error),
+      );
+    const told = {
+      code: 'store-error',
+      message: expect.stringContaining(`"${path}": it was moved or deleted while it was open`),
+    };
+    await write();
+    await rename(path, `${path}.away`);
+    await expect.poll(failure).toMatchObject(told);
+    const taken = revision;
+    for (const work of [write, () => store.post('one', { type: 'turn.stop' }), () => store.delete('one')])
+      expect(await rejection(work())).toMatchObject(told);
+    revision = taken;
+    expect((await store.read('one'))?.revision).toBe(taken);
+
+    await rename(`${path}.away`, path);
+    await write();
+    await rm(path);
+    const other = sqliteStore(path);
+    await other.commit(commitOf(session, 1));
+    await expect.poll(failure).toMatchObject(told);
+    expect((await other.read('one'))?.revision).toBe(1);
+    await store.close();
+    await other.close();
+  },
+);
 
 test('a file of the first schema is brought to this one, with what lies in its inbox', async () => {
   const before = sqliteStore(path);
