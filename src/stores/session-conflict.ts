@@ -5,7 +5,7 @@ export class SessionConflictError extends AgentError {
   override readonly name = 'SessionConflictError';
   readonly sessionId: string;
 
-  constructor(sessionId: string, what = 'another process has written it meanwhile') {
+  constructor(sessionId: string, what = 'another process has written or deleted it meanwhile') {
     super('session-conflict', `session "${sessionId}": ${what}; nothing was stored, open the session again to go on`);
     this.sessionId = sessionId;
   }

@@ -1,10 +1,11 @@
 import { AgentError } from '../errors.ts';
+import { type Bound, checkGiven, isA } from '../sessions/option-bounds.ts';
 import { newId } from '../sessions/new-id.ts';
 import { memoryStore } from '../stores/memory-store.ts';
 import type { SessionStore } from '../stores/store.ts';
 import type { CrashEvent } from './crash-log.ts';
 import { type ChoosePoints, type CrashReport, tryEverywhere } from './crash-report.ts';
-import { type CrashScenario, live } from './crash-scenario.ts';
+import { type CrashScenario, checkScenario, live } from './crash-scenario.ts';
 import type { OpenStore } from './store-case.ts';
 
 export interface CrashEverywhereOptions {
@@ -12,6 +13,8 @@ export interface CrashEverywhereOptions {
   store?: OpenStore;
   points?: ChoosePoints;
 }
+
+const rules = { store: isA('function'), points: isA('function') } satisfies Record<keyof CrashEverywhereOptions, Bound>;
 
 /** Sessions that outlive their agent, as if memory outlived the process. */
 const durableMemory = (): OpenStore => {
@@ -42,9 +45,12 @@ const durableMemory = (): OpenStore => {
  */
 export const crashEverywhere = async (
   scenario: CrashScenario,
-  { store: open = durableMemory(), points = () => true }: CrashEverywhereOptions = {},
-): Promise<CrashReport> =>
-  tryEverywhere(() => {
+  options: CrashEverywhereOptions = {},
+): Promise<CrashReport> => {
+  checkScenario(scenario, 'crashEverywhere');
+  checkGiven(options, rules, 'crashEverywhere');
+  const { store: open = durableMemory(), points = () => true } = options;
+  return tryEverywhere(() => {
     const sessionId = `session-${newId()}`;
     const events: CrashEvent[] = [];
     const life = async (name: string, crashAt?: Parameters<ChoosePoints>[0]) => {
@@ -60,3 +66,4 @@ export const crashEverywhere = async (
     };
     return { sessionId, events, open, first: (point) => life('first', point), second: () => life('second') };
   }, points);
+};

@@ -1,4 +1,7 @@
+import { isPlainObject } from '../messages/json.ts';
+import { partsOf } from '../sessions/agent-parts.ts';
 import type { Agent } from '../sessions/agent.ts';
+import { type Bound, checkOne, has } from '../sessions/option-bounds.ts';
 import type { RunResult, Session } from '../sessions/session.ts';
 import type { SessionStore } from '../stores/store.ts';
 import type { CrashEnd } from './crash-check.ts';
@@ -44,6 +47,19 @@ const longestLife = 10_000;
 
 const never = new Promise<never>(() => undefined);
 
+const result: Bound = {
+  says: 'the result of the last turn, as session.settled() and agent.run() give it',
+  holds: (value) => isPlainObject(value) && isPlainObject(value['outcome']) && typeof value['text'] === 'string',
+};
+
+/** Throws `invalid-option` for what is no scenario. */
+export const checkScenario = (given: unknown, where: string): void =>
+  checkOne(
+    given,
+    has('a scenario: an object with the functions agent and drive', 'agent', 'drive'),
+    `${where}: the scenario`,
+  );
+
 /** Opens the session and drives it. Rejects with what the scenario rejects with, or where it comes to no end within 10 s. */
 export const live = async (scenario: CrashScenario, options: LifeOptions): Promise<Lived> => {
   const { store, sessionId, name, log, crashAt, die } = options;
@@ -63,13 +79,16 @@ export const live = async (scenario: CrashScenario, options: LifeOptions): Promi
     },
   });
   const agent = await scenario.agent({ options: life.options, sessionId });
+  partsOf(agent, 'crashEverywhere: the scenario');
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`it came to no end within ${longestLife} ms`)), longestLife);
   });
   const driving = (async (): Promise<CrashEnd> => {
     const session = await agent.open(sessionId);
-    const { outcome, text, output } = await scenario.drive(session, agent);
+    const driven = await scenario.drive(session, agent);
+    checkOne(driven, result, 'crashEverywhere: what drive gives');
+    const { outcome, text, output } = driven;
     const isElsewhere = session.actor.getSnapshot().context.elsewhere !== undefined;
     const messages = structuredClone(session.messages);
     return { result: { outcome, text, output }, messages, ...(isElsewhere ? { isElsewhere } : {}) };

@@ -6,7 +6,7 @@ import { storeAt } from '../stores/store-at.ts';
 import type { CrashEvent } from './crash-log.ts';
 import type { CrashPoint } from './crash-point.ts';
 import { type ChoosePoints, type CrashReport, tryEverywhere } from './crash-report.ts';
-import { type CrashScenario, type Lived, live } from './crash-scenario.ts';
+import { type CrashScenario, type Lived, checkScenario, live } from './crash-scenario.ts';
 import type { KilledLife } from './killed-life.ts';
 
 export interface KillEverywhereOptions {
@@ -66,6 +66,7 @@ export const killEverywhere = async (module: URL, options: KillEverywhereOptions
   const { scenario } = (await import(module.href)) as { scenario?: CrashScenario };
   if (scenario === undefined)
     throw new AgentError('invalid-option', `killEverywhere: ${module.href} has no export "scenario"`);
+  checkScenario(scenario, 'killEverywhere');
   const open = () => storeAt(path);
 
   return tryEverywhere(() => {

@@ -2,6 +2,7 @@ import { AgentError } from '../errors.ts';
 import type { AssistantMessage } from '../messages/message.ts';
 import { textOf } from '../messages/message.ts';
 import type { Usage } from '../messages/usage.ts';
+import { checkAnswer, checkScript } from './check-script.ts';
 import type {
   ChatModel,
   FinishReason,
@@ -41,25 +42,9 @@ export interface ScriptedModel extends ChatModel {
   assertFinished(): void;
 }
 
-const known: readonly string[] = [
-  'text',
-  'reasoning',
-  'toolCalls',
-  'finishReason',
-  'refusal',
-  'usage',
-] satisfies (keyof ScriptedReply)[];
-
 const replyOf = (answer: string | ScriptedReply | ModelReply): ModelReply => {
   if (typeof answer === 'string') return replyOf({ text: answer });
   if ('message' in answer) return answer;
-  const unknown = Object.keys(answer).filter((key) => !known.includes(key));
-  if (unknown.length > 0) {
-    throw new AgentError(
-      'invalid-option',
-      `scriptedModel: an answer has ${unknown.join(', ')}; known: ${known.join(', ')}`,
-    );
-  }
   const { text, reasoning, toolCalls = [], finishReason, refusal, usage } = answer;
   const content: Exclude<AssistantMessage['content'], string> = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
@@ -105,10 +90,9 @@ const chunksOf = function* (reply: ModelReply): Generator<ModelChunk> {
  * const model = scriptedModel([{ toolCalls: [{ name: 'weather', input: { city: 'Suzhou' } }] }, 'Take a coat.']);
  * ```
  */
-export const scriptedModel = (answers: readonly ScriptedAnswer[], { name = 'scripted' } = {}): ScriptedModel => {
-  if (typeof answers === 'string' || !(Symbol.iterator in answers)) {
-    throw new AgentError('invalid-option', 'scriptedModel: needs a list of answers, such as scriptedModel(["hello"])');
-  }
+export const scriptedModel = (answers: readonly ScriptedAnswer[], options: { name?: string } = {}): ScriptedModel => {
+  checkScript(answers, options);
+  const { name = 'scripted' } = options;
   const requests: ModelRequest[] = [];
   const next = async (request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> => {
     options.signal.throwIfAborted();
@@ -122,7 +106,10 @@ export const scriptedModel = (answers: readonly ScriptedAnswer[], { name = 'scri
       );
     }
     if (answer instanceof Error) throw answer;
-    return replyOf(typeof answer === 'function' ? await answer(request, options) : answer);
+    if (typeof answer !== 'function') return replyOf(answer);
+    const given = await answer(request, options);
+    checkAnswer(given, `scriptedModel: what answer ${index + 1} gave`);
+    return replyOf(given);
   };
   return {
     name,

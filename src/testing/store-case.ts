@@ -1,4 +1,5 @@
 import { canonicalJson } from '../messages/json.ts';
+import { checkOne, has, isA } from '../sessions/option-bounds.ts';
 import { newId } from '../sessions/new-id.ts';
 import type { Commit, SessionStore, SessionSummary } from '../stores/store.ts';
 
@@ -20,13 +21,22 @@ export interface Bench {
   sessionId: string;
 }
 
+const isStore = has(
+  'a SessionStore: an object with the functions read, commit, close and so on',
+  'read',
+  'commit',
+  'close',
+);
+
 /** Opens a store for the check and closes what was opened. */
 export const storeCase = (name: string, check: (bench: Bench) => Promise<void>): StoreCase => ({
   name,
   run: async (open) => {
+    checkOne(open, isA('function'), 'storeContract: what opens a store');
     const opened: SessionStore[] = [];
     const another = async (): Promise<SessionStore> => {
       const store = await open();
+      checkOne(store, isStore, 'storeContract: what opens a store gave something that');
       opened.push(store);
       return store;
     };
