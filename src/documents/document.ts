@@ -83,6 +83,9 @@ const checkSafe = (document: unknown): void => {
   );
 };
 
+/** Of a `Date`, in ms since 1970. A database may give no larger number back. */
+const lastTime = 8.64e15;
+
 const parse = (given: unknown): unknown => {
   try {
     const text = typeof given === 'string' ? given : JSON.stringify(given);
@@ -105,6 +108,8 @@ export const readDocument = (given: unknown): SessionDocument => {
   if (typeof sessionId !== 'string') throw invalid('its "sessionId" is not a text');
   if (!Array.isArray(messages)) throw invalid('its "messages" are not an array');
   if (!isPlainObject(state)) throw invalid('its "state" is not an object');
+  if (typeof createdAt === 'number' && !(Math.abs(createdAt) <= lastTime))
+    throw invalid('its "createdAt" is no time in ms since 1970');
   return {
     format,
     machineVersion,

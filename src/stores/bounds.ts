@@ -1,5 +1,5 @@
 import { AgentError } from '../errors.ts';
-import type { ListOptions } from './store.ts';
+import type { ListOptions, SessionSummary } from './store.ts';
 
 const whole = (name: string, value: number | undefined, otherwise: number): number => {
   if (value === undefined) return otherwise;
@@ -31,3 +31,11 @@ export const historyBounds = (options: { after?: number; limit?: number } = {}):
 
 /** After which command refusals are wanted. Throws `invalid-option`. */
 export const refusalsAfter = ({ after }: { after?: number } = {}): number => whole('after', after, 0);
+
+/** Throws `invalid-option` for numbers that a database takes for its integers, and of which this process could read none again: no list of all. */
+export const checkNumbers = (summary: SessionSummary): void => {
+  for (const [name, value] of Object.entries(summary) as [string, unknown][]) {
+    if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
+      throw new AgentError('invalid-option', `the ${name} of a commit is ${value}, which cannot be stored`);
+  }
+};

@@ -1,5 +1,5 @@
 import { AgentError } from '../errors.ts';
-import { checkTime, historyBounds, listBounds, refusalsAfter } from './bounds.ts';
+import { checkNumbers, checkTime, historyBounds, listBounds, refusalsAfter } from './bounds.ts';
 import { checkSessionId } from './session-id.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
@@ -39,6 +39,7 @@ export const sqliteStore = (path: string): SessionStore => {
     },
     commit: async (commit) => {
       checkSessionId(commit.summary.sessionId);
+      checkNumbers(commit.summary);
       await commits.add(commit);
     },
     history: async (sessionId, options) => {

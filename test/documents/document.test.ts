@@ -143,6 +143,11 @@ describe('a document that is not right', () => {
     refused({ a: JSON.parse(deep) }, 'invalid-document', 'no whole session document');
   });
 
+  test('of a time of making that is no time', async () => {
+    for (const time of [1.79e18, -(2 ** 60)])
+      refused(await changed('createdAt', time), 'invalid-document', '"createdAt" is no time in ms since 1970');
+  });
+
   test('of another format, or of a newer version', async () => {
     refused(await changed('format', 'other'), 'invalid-document', '"format" is not "agentchart/session"');
     refused(await changed('machineVersion', 999), 'newer-document', 'update agentchart here');

@@ -87,6 +87,19 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test('a time that no process could read again is refused, and harms no list of the others', async () => {
+  const store = sqliteStore(path);
+  await store.commit(commitOf(session, 1));
+  for (const time of [1.79e18, -(2 ** 60), Number.NaN, Infinity]) {
+    for (const summary of [{ createdAt: time }, { updatedAt: time }])
+      expect(await rejection(store.commit(commitOf(of('two'), 1, { summary })))).toMatchObject({
+        message: expect.stringContaining(`of a commit is ${time}, which cannot be stored`),
+      });
+  }
+  expect((await store.list()).map(({ sessionId }) => sessionId)).toEqual(['one']);
+  await store.close();
+});
+
 test('a file of the first schema is brought to this one, with what lies in its inbox', async () => {
   const before = sqliteStore(path);
   await before.commit(commitOf(session, 1));
