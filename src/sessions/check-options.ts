@@ -66,12 +66,13 @@ const storeMethods = [
   'close',
 ] as const;
 
-const store: Bound = {
-  says: `a path, or a SessionStore: durable (true or false) and the functions ${storeMethods.join(', ')}`,
+export const storeObject: Bound = {
+  says: `a SessionStore: durable (true or false) and the functions ${storeMethods.join(', ')}`,
   holds: (value) =>
-    (typeof value === 'string' && value !== '') ||
-    (has('', ...storeMethods).holds(value) && typeof (value as { durable?: unknown }).durable === 'boolean'),
+    has('', ...storeMethods).holds(value) && typeof (value as { durable?: unknown }).durable === 'boolean',
 };
+
+const store = either({ says: 'a path', holds: (value) => typeof value === 'string' && value !== '' }, storeObject);
 
 const isContextProvider = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return false;

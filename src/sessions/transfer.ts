@@ -10,8 +10,13 @@ import { SessionConflictError } from '../stores/session-conflict.ts';
 import { storeError } from '../stores/store-error.ts';
 import type { SessionStore } from '../stores/store.ts';
 import { toldStore } from '../stores/told-store.ts';
+import { storeObject } from './check-options.ts';
 import { documentAt } from './load-stored.ts';
+import { type Bound, checkGiven, checkOne, isA } from './option-bounds.ts';
 import { statusOf } from './session-status.ts';
+
+// One that is not there is `unknown-revision`.
+const aNumber: Bound = { says: 'a number', holds: (value) => typeof value === 'number' };
 
 /** What a document knows, without the agent that wrote it. Throws `invalid-document` for one that cannot be read. */
 export const contextIn = ({ sessionId, messages, state }: SessionDocument): AgentContext => {
@@ -34,11 +39,15 @@ export const contextIn = ({ sessionId, messages, state }: SessionDocument): Agen
  * A session of a store as a document, as it is or as it was at a revision; no agent is needed. Rejects with `unknown-session` or
  * `unknown-revision`.
  */
-export const exportSession = (
+export const exportSession = async (
   store: SessionStore,
   sessionId: string,
   options: { at?: number } = {},
-): Promise<SessionDocument> => documentAt(toldStore(store), sessionId, options.at);
+): Promise<SessionDocument> => {
+  checkOne(store, storeObject, 'exportSession: the store');
+  checkGiven(options, { at: aNumber }, 'exportSession');
+  return documentAt(toldStore(store), sessionId, options.at);
+};
 
 /**
  * Puts a document into a store as a new session, under its own id or another one; gives the id. What it can go on from is found out by
@@ -49,6 +58,8 @@ export const importSession = async (
   given: SessionDocument | string,
   options: { id?: string } = {},
 ): Promise<string> => {
+  checkOne(store, storeObject, 'importSession: the store');
+  checkGiven(options, { id: isA('string') }, 'importSession');
   const document = readDocument(given);
   const { id: sessionId = document.sessionId } = options;
   checkSessionId(sessionId);

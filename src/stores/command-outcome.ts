@@ -19,8 +19,13 @@ export const commandOutcome = async (
   store: SessionStore,
   sessionId: string,
   commandId: number,
-  { within = 0 }: { within?: number } = {},
+  options: { within?: number } = {},
 ): Promise<CommandOutcome> => {
+  const within: unknown = (options as typeof options | null)?.within ?? 0;
+  // What is no number would be waited for without an end.
+  if (typeof within !== 'number' || !(within >= 0)) {
+    throw new AgentError('invalid-option', `within is ${nameOf(within)}; it has to be in ms, 0 or more`);
+  }
   if (!Number.isSafeInteger(commandId) || commandId < 1) {
     throw new AgentError('invalid-option', `the command's id is ${nameOf(commandId)}; give what post() gave`);
   }

@@ -173,6 +173,19 @@ describe('what a store of one’s own throws is a `store-error` with its cause, 
     expect(await rejection(unread.run('more', { session: document }))).toMatchObject(told);
   });
 
+  test('what is no store, or no option, is refused where a document is to leave it or to come into it', async () => {
+    const document = await exportSession(kept, 's');
+    for (const work of [
+      () => exportSession('sessions.db' as never, 's'),
+      () => exportSession({ read: kept.read } as never, 's'),
+      () => exportSession(kept, 's', null as never),
+      () => exportSession(kept, 's', { at: '1' as never }),
+      () => importSession(undefined as never, document),
+      () => importSession(kept, document, { as: 't' } as object),
+    ])
+      expect(await rejection(work())).toMatchObject({ code: 'invalid-option' });
+  });
+
   test('when a document leaves it or comes into it', async () => {
     const document = await exportSession(kept, 's');
     expect(await rejection(exportSession({ ...kept, read: fails }, 's'))).toMatchObject(told);

@@ -310,6 +310,11 @@ describe('R31: commands that another process leaves in the store', () => {
         message: expect.stringMatching(new RegExp(`command.*${id}`)),
       });
     }
+    for (const within of [NaN, -1, 'long' as unknown as number]) {
+      expect(await rejection(commandOutcome(store, 'shared', ids[0] ?? 0, { within }))).toMatchObject({
+        code: 'invalid-option',
+      });
+    }
     const { lastCommand: _, ...silent } = store;
     expect(await commandOutcome(silent, 'shared', 4242)).toEqual({ type: 'taken' });
     await store.delete('shared');
