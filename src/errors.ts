@@ -96,17 +96,21 @@ export const isInstance = <T>(value: unknown, type: new (...given: never[]) => T
   }
 };
 
+/** Many throw plain objects, and an error of another realm is no instance either. */
+const hasMessage = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
+
 /** Turns anything that was thrown into `ErrorData`; never throws itself, follows at most five causes. */
 export const errorData = (thrown: unknown, depth = 0): ErrorData => {
   try {
-    if (!isInstance(thrown, Error)) return { name: 'Error', message: text(thrown) };
-    const { code, status } = thrown as { code?: unknown; status?: unknown };
+    if (!isInstance(thrown, Error) && !hasMessage(thrown)) return { name: 'Error', message: text(thrown) };
+    const { name = 'Error', message, code, status, cause } = thrown as Record<string, unknown>;
     return {
-      name: text(thrown.name),
-      message: text(thrown.message),
+      name: text(name),
+      message: text(message),
       ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
       ...(typeof status === 'number' && Number.isFinite(status) ? { status } : {}),
-      ...(thrown.cause !== undefined && depth < 5 ? { cause: errorData(thrown.cause, depth + 1) } : {}),
+      ...(cause !== undefined && depth < 5 ? { cause: errorData(cause, depth + 1) } : {}),
     };
   } catch {
     return { name: 'Error', message: 'unprintable error' };
