@@ -1,5 +1,6 @@
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, test } from 'vitest';
+import type { Content, GenerateResult, StreamPart } from '../../src/ai-sdk/model/provider-types.ts';
 import { textOf } from '../../src/messages/message.ts';
 import { ask, askStreamed, bothReplies, call, mockModel, streamed, usage, whole } from './mock.ts';
 
@@ -160,4 +161,29 @@ test('usage that was not counted is absent, not zero', async () => {
   };
   const [found] = await bothReplies(whole([{ type: 'text', text: 'x' }], { usage: uncounted }));
   expect(found?.usage).toEqual({ inputTokens: 4 });
+});
+
+test('what a provider leaves out against its type is taken as not given', async () => {
+  const odd = [
+    null,
+    { type: 'tool-call', toolCallId: 'p1', toolName: 'read', input: { a: 1 } },
+  ] as unknown as Content[];
+  const given = { content: [...odd, { type: 'text', text: 'hi' }] } as unknown as GenerateResult;
+  const { message, finishReason, usage: counted } = await ask(mockModel(given));
+  expect(message.content).toEqual([
+    { type: 'tool-call', toolCallId: 'p1', toolName: 'read', input: { a: 1 } },
+    { type: 'text', text: 'hi' },
+  ]);
+  expect([finishReason, counted]).toEqual(['other', undefined]);
+  const counts = whole([{ type: 'text', text: 'hi' }], { usage: { inputTokens: { total: 2 } } as never });
+  expect((await ask(mockModel(counts))).usage).toEqual({ inputTokens: 2 });
+  await expect(ask(mockModel({} as GenerateResult))).rejects.toThrow('a reply without content');
+  const parts = [
+    { type: 'stream-start' },
+    { type: 'text-delta', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'hi' },
+    { type: 'finish', finishReason: { unified: 'stop' } },
+  ] as unknown as StreamPart[];
+  const { reply } = await askStreamed(new MockLanguageModelV4({ doStream: streamed(parts) }));
+  expect([textOf(reply.message), reply.finishReason, reply.usage]).toEqual(['hi', 'stop', undefined]);
 });

@@ -3,7 +3,7 @@ import { callOptionsOf } from './call-options.ts';
 import { ofThisVersion } from './of-this-version.ts';
 import { type AiSdkModelOptions, type ModelSetup, modelSetup } from './options.ts';
 import { readFailure, requestFailure } from './provider-error.ts';
-import type { AnyLanguageModel, StreamPart } from './provider-types.ts';
+import type { AnyLanguageModel, StreamPart, Warnings } from './provider-types.ts';
 import { replyOf } from './reply.ts';
 import { createStreamAssembly } from './stream-assembly.ts';
 import { readUntilAborted, untilAborted } from './until-aborted.ts';
@@ -18,14 +18,19 @@ const asked = async <T>(ask: () => PromiseLike<T>, signal: AbortSignal): Promise
   }
 };
 
+/** Not every provider has the list that its type says. */
+const tellWarnings = ({ warnings = [] }: { warnings?: Warnings }, { onWarnings }: ModelSetup): void => {
+  if (warnings.length > 0) onWarnings(warnings);
+};
+
 async function* readParts(
   stream: ReadableStream<StreamPart>,
   signal: AbortSignal,
-  { onWarnings }: ModelSetup,
+  setup: ModelSetup,
 ): AsyncGenerator<StreamPart> {
   try {
     for await (const part of readUntilAborted(stream, signal)) {
-      if (part.type === 'stream-start' && part.warnings.length > 0) onWarnings(part.warnings);
+      if (part.type === 'stream-start') tellWarnings(part, setup);
       yield part;
     }
   } catch (error) {
@@ -51,7 +56,7 @@ export const aiSdkModel = (languageModel: AnyLanguageModel, options: AiSdkModelO
     generate: async (request, { signal }) => {
       const model = await modelNow();
       const given = await asked(() => model.doGenerate(callOptionsOf(request, setup, signal)), signal);
-      if (given.warnings.length > 0) setup.onWarnings(given.warnings);
+      tellWarnings(given, setup);
       return replyOf({
         content: given.content,
         finishReason: given.finishReason,

@@ -14,7 +14,9 @@ const kept = (metadata: ProviderMetadata | undefined, notes?: AdapterNotes): { p
 };
 
 /** An object; `{}` where the provider gave nothing; the raw text where it is no JSON object (R17 tells the model). */
-const inputOf = (text: string): unknown => {
+const inputOf = (text: unknown): unknown => {
+  // Some providers give what their type says is text as the value itself.
+  if (typeof text !== 'string') return text ?? {};
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -54,6 +56,7 @@ const unanswerable = (toolCallId: string): ModelError =>
   );
 
 const partsOf = (part: Content): ReplyPart[] => {
+  if (!isPlainObject(part)) return [];
   switch (part.type) {
     case 'text':
     case 'reasoning': {
@@ -89,7 +92,7 @@ const partsOf = (part: Content): ReplyPart[] => {
 
 /** The assistant message that a provider's content is, in its order. What it cites stands in the notes of the message. */
 export const messageOf = (content: readonly Content[]): AssistantMessage => {
-  const sources = content.filter((part) => part.type === 'source');
+  const sources = content.filter((part) => isPlainObject(part) && part.type === 'source');
   return {
     role: 'assistant',
     content: content.flatMap(partsOf),

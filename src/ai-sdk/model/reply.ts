@@ -8,15 +8,16 @@ import { readUsage } from './token-usage.ts';
 /** The parts of a reply, whole or streamed. */
 export interface GivenReply {
   content: readonly Content[];
-  finishReason: GivenFinishReason;
-  usage: GivenUsage;
+  /** This and the usage are left out by some providers. */
+  finishReason: GivenFinishReason | undefined;
+  usage: GivenUsage | undefined;
   model: string | undefined;
   /** The text that is the structured answer, where it is not all of the text. */
   outputText?: string | undefined;
 }
 
 /** An error or an interruption is never a short answer (R41). */
-const finishReasonOf = ({ unified, raw }: GivenFinishReason): FinishReason => {
+const finishReasonOf = ({ unified, raw }: Partial<GivenFinishReason> = {}): FinishReason => {
   const why = raw === undefined ? '' : ` (${raw})`;
   switch (unified) {
     case 'error':
@@ -26,7 +27,7 @@ const finishReasonOf = ({ unified, raw }: GivenFinishReason): FinishReason => {
         transient: true,
       });
     default:
-      return unified;
+      return unified ?? 'other';
   }
 };
 
@@ -38,13 +39,16 @@ const withText = (message: AssistantMessage, text: string): AssistantMessage => 
 
 /** The reply in our form. Throws `ModelError` for one that is not whole. */
 export const replyOf = ({ content, finishReason, usage, model, outputText }: GivenReply): ModelReply => {
+  if (!Array.isArray(content)) {
+    throw new ModelError('model-request-failed', 'the provider gave a reply without content', { transient: false });
+  }
   const reason = finishReasonOf(finishReason);
   const message = messageOf(content);
   const counted = readUsage(usage);
   return {
     message: outputText === undefined ? message : withText(message, outputText),
     finishReason: reason,
-    ...(finishReason.raw === 'refusal' ? { refusal: textOf(message) || 'the model declined to answer' } : {}),
+    ...(finishReason?.raw === 'refusal' ? { refusal: textOf(message) || 'the model declined to answer' } : {}),
     ...(counted === undefined ? {} : { usage: counted }),
     ...(model === undefined ? {} : { model }),
   };

@@ -17,6 +17,9 @@ export interface StreamAssembly {
   reply(): ModelReply;
 }
 
+/** A piece without text says nothing; it is not the word "undefined". */
+const textIn = ({ delta = '' }: { delta?: string }): string => delta;
+
 /** Puts a streamed reply together: pieces by id, parts in the order in which they began. */
 export const createStreamAssembly = (): StreamAssembly => {
   const content: Content[] = [];
@@ -70,11 +73,11 @@ export const createStreamAssembly = (): StreamAssembly => {
           note('reasoning', part);
           return [];
         case 'text-delta':
-          note('text', part).text += part.delta;
-          return [{ type: 'text-delta', text: part.delta }];
+          note('text', part).text += textIn(part);
+          return [{ type: 'text-delta', text: textIn(part) }];
         case 'reasoning-delta':
-          note('reasoning', part).text += part.delta;
-          return [{ type: 'reasoning-delta', text: part.delta }];
+          note('reasoning', part).text += textIn(part);
+          return [{ type: 'reasoning-delta', text: textIn(part) }];
         case 'tool-input-start':
           // Input that is not JSON is shown when the call is whole.
           if (part.providerExecuted !== true && part.inputEncoding !== 'text') callOf(part.id, part.toolName);
