@@ -55,10 +55,14 @@ export const callOf = (actor: ActorView): CallView | undefined => {
 /** Actors that only wait for a time, and the like: always there, never news. */
 const isBackground = ({ src, chart }: ActorView): boolean => chart === null && (src === 'wake' || src === 'breath');
 
+/** Of a call that waits for ever the alarm that would end its wait never rings. */
+const neverRings = ({ src, id }: ActorView, parent: ActorView | undefined): boolean =>
+  src === 'alarm' && id === 'expiry' && number(record(record(parent?.context)['waiting'])['expiresAt']) === undefined;
+
 export const actorTree = (session: SessionView): TreeNode | undefined => {
   const children = new Map<string, ActorView[]>();
   for (const actor of Object.values(session.actors)) {
-    if (actor.parent === null || isBackground(actor)) continue;
+    if (actor.parent === null || isBackground(actor) || neverRings(actor, session.actors[actor.parent])) continue;
     const peers = children.get(actor.parent) ?? [];
     peers.push(actor);
     children.set(actor.parent, peers);
