@@ -12,13 +12,18 @@ export interface Hold {
   giveUp(): void;
 }
 
-/** What a session gives to the effects of its actors. A machine that runs without a session has none of it, and works. */
-export interface Host {
+/** Those who read along. */
+export interface Audience {
   /** Deltas are made only for somebody who reads them. */
   hasReaders(): boolean;
-  emit(event: DeltaEvent): void;
+  publish(event: DeltaEvent): void;
   /** Who holds a model up that is read faster than its reply is; undefined where nobody does. */
   behind(): Hold | undefined;
+}
+
+/** What a session gives to the effects of its actors. A machine that runs without a session has none of it, and works. */
+export interface Host {
+  readonly audience: Audience;
   /** What the application gave to the turn under way. */
   context(): unknown;
   /** Asked in this turn in place of the agent's own model. */
@@ -56,12 +61,12 @@ const nearest = <T>(self: AnyActorRef, slot: OwnSlot<T>): T | undefined => {
 /** The host that an actor has itself: an agent inside a call has none. */
 export const ownHostOf = (actor: AnyActorRef): Host | undefined => hosts.of(actor);
 
+const nobody: Audience = { hasReaders: () => false, publish: () => undefined, behind: () => undefined };
+
 /** The host of the nearest actor above that has one. */
 export const hostOf = (self: AnyActorRef): Host =>
   nearest(self, hosts) ?? {
-    hasReaders: () => false,
-    emit: () => undefined,
-    behind: () => undefined,
+    audience: nobody,
     context: () => nearest(self, contexts),
     model: () => undefined,
     running: new Set(),

@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { type ErrorData, errorData, isInstance } from '../errors.ts';
 import { partsOf } from '../messages/message.ts';
-import type { ChatModel, ModelCallOptions, ModelReply, ModelRequest } from '../models/chat-model.ts';
+import type { ChatModel, ModelCallOptions, ModelChunk, ModelReply, ModelRequest } from '../models/chat-model.ts';
 import { replyOf } from '../models/check-reply.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { Clock } from './alarm.ts';
@@ -10,7 +10,7 @@ import { holdBack } from './hold-back.ts';
 import { hostOf, ownHostOf } from './host.ts';
 import { metadataOf } from './metadata-of.ts';
 import type { RequestNotes } from './request-notes.ts';
-import { createSilenceTimer } from './silence-timer.ts';
+import { SilenceTimer } from './silence-timer.ts';
 import { type Speaker, speakerOf } from './speaker.ts';
 
 export interface ModelInput {
@@ -72,17 +72,76 @@ const stalled = (name: string, ms: number): ModelError =>
 const emptyStream = async function* (): AsyncGenerator<never> {};
 
 /** What stands around the model may have something to do after its last chunk. It gets that turn, and no more: then the stream ends. */
-const readOut = async (chunks: AsyncIterator<unknown>, spent: AbortController): Promise<void> => {
-  const nextTask = new Promise<void>((resolve) => {
-    setTimeout(resolve, 0);
+const readOut = async (chunks: AsyncIterator<unknown>, asked: AbortController): Promise<void> => {
+  let task: ReturnType<typeof setTimeout> | undefined;
+  const nextTask = new Promise<undefined>((resolve) => {
+    task = setTimeout(() => resolve(undefined), 0);
   });
   try {
-    await Promise.race([chunks.next(), nextTask]);
-    spent.abort(new DOMException('the reply is whole', 'AbortError'));
+    const next = await Promise.race([chunks.next(), nextTask]);
+    if (next?.done === true) return;
+    asked.abort(new DOMException('the reply is whole', 'AbortError'));
     await chunks.return?.();
   } catch {
     // The reply is there already.
+  } finally {
+    clearTimeout(task);
   }
+};
+
+/** A stream that is being read. */
+interface Stream {
+  model: string;
+  speaker: Speaker;
+  clock: Clock;
+  timer: SilenceTimer | undefined;
+  /**
+   * What the model is told its end by. A controller of our own: what `AbortSignal.any` makes is kept until the whole heap is collected, and
+   * all that was streamed with it.
+   */
+  asked: AbortController;
+  /** Not to be read on. A signal takes longer to look at than a chunk to read. */
+  isOver: boolean;
+}
+
+/** Gives the reply. No closure: code that was made fast for one is lost with it. */
+const readChunks = async (chunks: AsyncIterator<ModelChunk>, stream: Stream): Promise<unknown> => {
+  const { speaker, clock, timer, asked } = stream;
+  for (;;) {
+    const hold = speaker.behind();
+    if (hold !== undefined) {
+      // Not the model is silent, but its readers are.
+      timer?.end();
+      await holdBack(hold, clock, asked.signal);
+      if (stream.isOver) break;
+      timer?.begin();
+    }
+    const next = await chunks.next();
+    if (next.done === true || stream.isOver) break;
+    const chunk = next.value;
+    timer?.heard();
+    switch (chunk.type) {
+      case 'finish':
+        void readOut(chunks, asked);
+        return chunk.reply;
+      case 'tool-input-delta':
+        speaker.publish({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
+        break;
+      case 'text-delta':
+      case 'reasoning-delta':
+        speaker.publish(chunk);
+        break;
+      default:
+        // A chunk of a kind that a later version knows is not an error.
+        chunk satisfies never;
+    }
+  }
+  chunks.return?.()?.catch(() => undefined);
+  throw new ModelError(
+    'model-stream-broken',
+    `the stream of model "${stream.model}" ended before its reply was whole`,
+    { transient: true },
+  );
 };
 
 const streamed = async (
@@ -92,63 +151,33 @@ const streamed = async (
   { signal, ...about }: ModelCallOptions,
   { clock, idleTimeout }: ModelOptions,
 ): Promise<unknown> => {
-  const idle = new AbortController();
+  const asked = new AbortController();
+  const silence = Promise.withResolvers<never>();
+  silence.promise.catch(() => undefined);
+  const stop = (reason: unknown): void => {
+    stream.isOver = true;
+    // A stream that does not hear of the stop is waited for by nobody: no timer is to outlive the turn.
+    stream.timer?.end();
+    asked.abort(reason);
+  };
   const timer =
     idleTimeout === undefined
       ? undefined
-      : createSilenceTimer(clock, idleTimeout, () => idle.abort(stalled(model.name, idleTimeout)));
-  // A stream that does not hear of the stop is waited for by nobody: no timer is to outlive the turn.
-  signal.addEventListener('abort', () => timer?.end(), { once: true });
-  const silence = new Promise<never>((_, reject) => {
-    idle.signal.addEventListener('abort', () => reject(idle.signal.reason as Error), { once: true });
-  });
-  silence.catch(() => undefined);
-  const spent = new AbortController();
-  const both = AbortSignal.any([signal, idle.signal, spent.signal]);
+      : new SilenceTimer(clock, idleTimeout, () => {
+          const error = stalled(model.name, idleTimeout);
+          silence.reject(error);
+          stop(error);
+        });
+  const stream: Stream = { model: model.name, speaker, clock, timer, asked, isOver: false };
+  if (signal.aborted) stop(signal.reason);
+  else timer?.begin();
+  signal.addEventListener('abort', () => stop(signal.reason), { once: true });
   const read = async (): Promise<unknown> => {
-    const chunks = (model.stream?.(request, { ...about, signal: both }) ?? emptyStream())[Symbol.asyncIterator]();
-    for (;;) {
-      const held = holdBack(speaker, clock, both);
-      if (held !== undefined) {
-        // Not the model is silent, but its readers are.
-        timer?.end();
-        await held;
-        if (both.aborted) break;
-        timer?.begin();
-      }
-      const next = await chunks.next();
-      if (next.done === true || signal.aborted || idle.signal.aborted) break;
-      const chunk = next.value;
-      timer?.heard();
-      switch (chunk.type) {
-        case 'finish':
-          // What stands around the model may have something to do after its last chunk; the reply does not wait for it.
-          void readOut(chunks, spent);
-          return chunk.reply;
-        case 'tool-input-delta':
-          speaker.emit({ type: 'tool-input-delta', index: chunk.index, tool: chunk.toolName, text: chunk.text });
-          break;
-        case 'text-delta':
-        case 'reasoning-delta':
-          speaker.emit(chunk);
-          break;
-        default:
-          // A chunk of a kind that a later version knows is not an error.
-          chunk satisfies never;
-      }
-    }
-    chunks.return?.()?.catch(() => undefined);
-    throw new ModelError(
-      'model-stream-broken',
-      `the stream of model "${model.name}" ended before its reply was whole`,
-      {
-        transient: true,
-      },
-    );
+    const chunks = model.stream?.(request, { ...about, signal: asked.signal }) ?? emptyStream();
+    return readChunks(chunks[Symbol.asyncIterator](), stream);
   };
-  if (!signal.aborted) timer?.begin();
   try {
-    return await (idleTimeout === undefined ? read() : Promise.race([read(), silence]));
+    return await (idleTimeout === undefined ? read() : Promise.race([read(), silence.promise]));
   } finally {
     timer?.end();
   }
@@ -157,8 +186,8 @@ const streamed = async (
 /** A whole reply to those who read along, each part in one piece. */
 const tellWhole = ({ message }: ModelReply, speaker: Speaker): void => {
   for (const part of partsOf(message)) {
-    if (part.type === 'text') speaker.emit({ type: 'text-delta', text: part.text });
-    if (part.type === 'reasoning') speaker.emit({ type: 'reasoning-delta', text: part.text });
+    if (part.type === 'text') speaker.publish({ type: 'text-delta', text: part.text });
+    if (part.type === 'reasoning') speaker.publish({ type: 'reasoning-delta', text: part.text });
   }
 };
 
@@ -173,7 +202,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
     try {
       if (model === undefined || parent === undefined) throw new TypeError('there is no model to ask');
       const host = hostOf(self);
-      const speaker = speakerOf(parent, host);
+      const speaker = speakerOf(parent, host.audience);
       try {
         await host.barrier();
       } catch (error) {
@@ -182,7 +211,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       const prepared = await options.requestOf(parent, model, signal);
       notes = prepared.notes;
       const asked = { signal, sessionId: input.sessionId, metadata: metadataOf(parent) };
-      const canStream = model.stream !== undefined && host.hasReaders();
+      const canStream = model.stream !== undefined && host.audience.hasReaders();
       const ask = async ({ request }: PreparedRequest): Promise<ModelReply> => {
         signal.throwIfAborted();
         return replyOf(
@@ -200,7 +229,7 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
         notes = shorter.notes;
         reply = await ask(shorter);
       }
-      if (!canStream && host.hasReaders()) tellWhole(reply, speaker);
+      if (!canStream && host.audience.hasReaders()) tellWhole(reply, speaker);
       return { type: 'reply', reply, ...base() };
     } catch (error) {
       return { type: 'error', error: failureOf(error), ...base() };

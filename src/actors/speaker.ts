@@ -1,10 +1,10 @@
 import type { AnyActorRef } from 'xstate';
 import type { DeltaEvent } from './delta-event.ts';
-import type { Host } from './host.ts';
+import type { Audience } from './host.ts';
 
 /** Tells what a model says as it goes, and who holds it up. */
-export interface Speaker extends Pick<Host, 'behind'> {
-  emit(event: Exclude<DeltaEvent, { type: 'tool-progress' }>): void;
+export interface Speaker extends Pick<Audience, 'behind'> {
+  publish(event: Exclude<DeltaEvent, { type: 'tool-progress' }>): void;
 }
 
 /** The call that an agent works in; undefined for the agent of the session. */
@@ -14,8 +14,8 @@ const callAbove = (agent: AnyActorRef): string | undefined => {
 };
 
 /** By which an agent's model is heard: what an agent inside a call says names the call, so that nobody takes it for the answer. */
-export const speakerOf = (agent: AnyActorRef, host: Host): Speaker => {
+export const speakerOf = (agent: AnyActorRef, audience: Audience): Speaker => {
   const insideCall = callAbove(agent);
-  if (insideCall === undefined) return host;
-  return { behind: () => host.behind(), emit: (event) => host.emit({ ...event, insideCall }) };
+  if (insideCall === undefined) return audience;
+  return { behind: () => audience.behind(), publish: (event) => audience.publish({ ...event, insideCall }) };
 };

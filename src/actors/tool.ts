@@ -127,9 +127,9 @@ const execute = async (
     }
   };
   const show = (value: unknown): void => {
-    if (host.hasReaders()) {
+    if (host.audience.hasReaders()) {
       const shown = isJson(value) ? value : toPlainJson(value);
-      host.emit({ type: 'tool-progress', callId: call.callId, tool: call.tool, value: shown });
+      host.audience.publish({ type: 'tool-progress', callId: call.callId, tool: call.tool, value: shown });
     }
   };
   const messages = copyOnRead(() => messagesOf(parent as AnyActorRef));

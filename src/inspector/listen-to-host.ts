@@ -25,11 +25,16 @@ export const listenToHost = (
   );
   const host = ownHostOf(actor);
   if (host === undefined) return;
+  const { audience } = host;
   attachHost(actor, {
     ...host,
-    emit: (event) => {
-      guard('delta', () => deltas.tell(session, event));
-      host.emit(event);
+    audience: {
+      hasReaders: () => audience.hasReaders(),
+      behind: () => audience.behind(),
+      publish: (event) => {
+        guard('delta', () => deltas.tell(session, event));
+        audience.publish(event);
+      },
     },
   });
 };

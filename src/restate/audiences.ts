@@ -1,6 +1,6 @@
 import type { DeltaEvent } from '../actors/delta-event.ts';
 import type { AgentEvent } from '../sessions/agent-event.ts';
-import { type EventBuffer, createEventBuffer } from '../sessions/event-buffer.ts';
+import { EventBuffer } from '../sessions/event-buffer.ts';
 
 /** What a worker tells those who read along: past the engine, as it happens, and only of what happens in this worker. */
 export type Line =
@@ -61,7 +61,7 @@ export const createAudiences = (): Audiences => {
     tell,
     voice: (key, model) => {
       const audience = of(key);
-      const speaker = { said: createEventBuffer(), model };
+      const speaker = { said: new EventBuffer(), model };
       audience.speakers.add(speaker);
       return {
         hasReaders: () => hasReaders(key),

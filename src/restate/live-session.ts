@@ -76,12 +76,14 @@ const giveVoice = (root: AnyActorRef, effect: AnyActorRef, voice: Voice): void =
   const host = hostOf(root);
   attachHost(speaker, {
     ...host,
-    hasReaders: voice.hasReaders,
-    behind: () => undefined,
-    emit: (event) => {
-      // An inspector hears it there.
-      host.emit(event);
-      voice.emit(event);
+    audience: {
+      hasReaders: voice.hasReaders,
+      behind: () => undefined,
+      publish: (event) => {
+        // An inspector hears it there.
+        host.audience.publish(event);
+        voice.emit(event);
+      },
     },
   });
 };

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../sessions/agent-event.ts';
-import { createEventBuffer } from '../sessions/event-buffer.ts';
+import { EventBuffer } from '../sessions/event-buffer.ts';
 import type { Line } from './audiences.ts';
 import { type NewsFeed, createNewsFeed } from './news.ts';
 import type { Joined } from './protocol.ts';
@@ -42,7 +42,7 @@ export const readLive = async function* (source: LiveSource, signal: AbortSignal
   const news = createNewsFeed(source.urls, signal);
   await news.ready;
   /** What was said in the model call under way. */
-  const said = createEventBuffer();
+  const said = new EventBuffer();
   const over = new Set<string>();
   const early = new Map<number, StepLine>();
   let held: Extract<Line, { type: 'deltas' }>[] = [];

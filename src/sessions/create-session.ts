@@ -106,7 +106,7 @@ export const createSession = (source: SessionSource): OwnSession => {
       return reader;
     },
     storedFate: (fate: Promise<Fate>) => heldDuring(stored(fate), actor),
-    publish: feed.publish,
+    publish: (event) => feed.publish(event),
     setContext: live.setContext,
     readInbox: inbox.read,
     commit: journal.commit,

@@ -1,7 +1,7 @@
-import type { Hold } from '../actors/host.ts';
+import type { Audience, Hold } from '../actors/host.ts';
 import type { AgentEvent } from './agent-event.ts';
-import { type EventReader, type FedReader, type FinishEvent, createEventReader } from './event-reader.ts';
-import { createRecentEvents } from './recent-events.ts';
+import { type EventReader, FedReader, type FinishEvent, readAhead } from './event-reader.ts';
+import { RecentEvents } from './recent-events.ts';
 import type { Transition } from '../stores/store.ts';
 
 export type { EventReader } from './event-reader.ts';
@@ -12,22 +12,6 @@ export interface ReadOptions {
   onLeave?: (() => void) | undefined;
   /** Nothing is read after this one. */
   isLast?: ((finish: FinishEvent) => boolean) | undefined;
-}
-
-/** The events of one session for any number of readers. */
-export interface EventFeed {
-  publish(event: AgentEvent): void;
-  /** Of the chart; told with what it says of the state that it has come to. */
-  step(transition: Transition): void;
-  /** All that the chart says of its last steps is said. */
-  rest(): void;
-  /** As `publish`; where nobody reads, whoever reads next gets it first. */
-  tell(event: AgentEvent): void;
-  hasReaders(): boolean;
-  /** The readers that have fallen behind; undefined where none has. */
-  behind(): Hold | undefined;
-  read(options?: ReadOptions): EventReader;
-  close(): void;
 }
 
 export interface FeedOptions {
@@ -42,83 +26,108 @@ export interface FeedOptions {
 /** What the chart says of a state that it has entered; everything else it says of the step there. */
 const beginnings = new Set<AgentEvent['type']>(['step-start', 'tool-call', 'approval-request', 'finish']);
 
-export const createEventFeed = ({ source, saved, soFar }: FeedOptions): EventFeed => {
-  const readers = new Set<FedReader>();
-  const recent = createRecentEvents();
-  let steps: AgentEvent[] = [];
-  const untold: AgentEvent[] = [];
-  let isClosed = false;
+const holdOf = (slow: readonly FedReader[]): Hold => ({
+  over: Promise.all(slow.map((reader) => reader.caughtUp())),
+  giveUp: () => {
+    for (const reader of slow) reader.giveUp();
+  },
+});
 
-  const push = (event: AgentEvent): void => {
-    for (const reader of readers) reader.push(event);
-  };
-  const pushSteps = (): void => {
-    if (steps.length === 0) return;
-    for (const step of steps) push(step);
-    steps = [];
-  };
+/** The events of one session for any number of readers. */
+export class EventFeed implements Audience {
+  readonly #options: FeedOptions;
+  // A list that is made anew when somebody comes or goes: it is walked for each piece of a reply.
+  #readers: readonly FedReader[] = [];
+  readonly #recent = new RecentEvents();
+  #steps: AgentEvent[] = [];
+  readonly #untold: AgentEvent[] = [];
+  #isClosed = false;
+  /** A reader has been; until then nobody is behind, and nobody is asked. */
+  #hasBeenFull = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
   // XState tells all steps that an event caused first and what the chart says of them afterwards. Here the steps stand between what
   // caused them and what begins with them.
-  const publish = (event: AgentEvent): void => {
-    recent.hear(event);
-    if (beginnings.has(event.type)) pushSteps();
-    push(event);
-  };
-  return {
-    publish,
-    step: (transition) => {
-      if (readers.size > 0) steps.push({ type: 'transition', ...transition });
-    },
-    rest: pushSteps,
-    tell: (event) => {
-      if (readers.size > 0) publish(event);
-      else untold.push(event);
-    },
-    hasReaders: () => readers.size > 0,
-    behind: () => {
-      // Asked before each piece of a reply.
-      let slow: FedReader[] | undefined;
-      for (const reader of readers) if (reader.isBehind()) (slow ??= []).push(reader);
-      if (slow === undefined) return undefined;
-      const waitedFor = slow;
-      return {
-        over: Promise.all(waitedFor.map((reader) => reader.caughtUp())),
-        giveUp: () => {
-          for (const reader of waitedFor) reader.giveUp();
-        },
-      };
-    },
-    read: ({ from = 'now', onLeave = () => undefined, isLast } = {}) => {
-      let hasEnded = false;
-      const reader = createEventReader({
-        source,
-        saved,
-        onLeave,
-        isLast,
-        onEnd: () => {
-          hasEnded = true;
-          readers.delete(reader);
-        },
+  publish(event: AgentEvent): void {
+    this.#recent.hear(event);
+    if (this.#steps.length > 0 && beginnings.has(event.type)) this.rest();
+    this.#push(event);
+  }
+
+  /** Of the chart; told with what it says of the state that it has come to. */
+  step(transition: Transition): void {
+    if (this.hasReaders()) this.#steps.push({ type: 'transition', ...transition });
+  }
+
+  /** All that the chart says of its last steps is said. */
+  rest(): void {
+    if (this.#steps.length === 0) return;
+    for (const step of this.#steps) this.#push(step);
+    this.#steps = [];
+  }
+
+  /** As `publish`; where nobody reads, whoever reads next gets it first. */
+  tell(event: AgentEvent): void {
+    if (this.hasReaders()) this.publish(event);
+    else this.#untold.push(event);
+  }
+
+  hasReaders(): boolean {
+    return this.#readers.length > 0;
+  }
+
+  behind(): Hold | undefined {
+    if (!this.#hasBeenFull) return undefined;
+    const slow = this.#readers.filter((each) => each.isBehind());
+    return slow.length === 0 ? undefined : holdOf(slow);
+  }
+
+  read({ from = 'now', onLeave = () => undefined, isLast }: ReadOptions = {}): EventReader {
+    const { source, saved, soFar } = this.#options;
+    let hasEnded = false;
+    const reader = new FedReader({
+      source,
+      saved,
+      onLeave,
+      isLast,
+      onEnd: (ended) => {
+        hasEnded = true;
+        this.#readers = this.#readers.filter((each) => each !== ended);
+      },
+    });
+    if (from === 'now') {
+      for (const event of this.#untold.splice(0)) this.#give(reader, event);
+      this.#readers = [...this.#readers, reader];
+    }
+    // Not in the midst of a step of the chart, of which one part would be told twice and another not at all.
+    else {
+      queueMicrotask(() => {
+        if (hasEnded) return;
+        this.#readers = [...this.#readers, reader];
+        for (const event of soFar(this.#recent.list())) this.#give(reader, event);
+        if (this.#isClosed) reader.close();
       });
-      if (from === 'now') {
-        for (const event of untold.splice(0)) reader.push(event);
-        readers.add(reader);
-      }
-      // Not in the midst of a step of the chart, of which one part would be told twice and another not at all.
-      else {
-        queueMicrotask(() => {
-          if (hasEnded) return;
-          readers.add(reader);
-          for (const event of soFar(recent.list())) reader.push(event);
-          if (isClosed) reader.close();
-        });
-      }
-      return reader;
-    },
-    close: () => {
-      isClosed = true;
-      pushSteps();
-      for (const reader of readers) reader.close();
-    },
-  };
-};
+    }
+    return reader;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.rest();
+    for (const reader of this.#readers) reader.close();
+  }
+
+  #push(event: AgentEvent): void {
+    for (let index = 0; index < this.#readers.length; index += 1) {
+      const reader = this.#readers[index];
+      if (reader !== undefined) this.#give(reader, event);
+    }
+  }
+
+  #give(reader: FedReader, event: AgentEvent): void {
+    if (reader.push(event) >= readAhead) this.#hasBeenFull = true;
+  }
+}

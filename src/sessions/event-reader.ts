@@ -1,7 +1,7 @@
 import { copyJson } from '../messages/json.ts';
 import type { AgentEvent } from './agent-event.ts';
 import { holdFor, letGoFor } from './awaited.ts';
-import { createEventBuffer } from './event-buffer.ts';
+import { EventBuffer } from './event-buffer.ts';
 
 export type FinishEvent = Extract<AgentEvent, { type: 'finish' }>;
 
@@ -10,22 +10,11 @@ export interface EventReader extends AsyncIterableIterator<AgentEvent> {
   close(): void;
 }
 
-/** What a feed does with a reader. */
-export interface FedReader extends EventReader {
-  push(event: AgentEvent): void;
-  /** Has begun to read, and has fallen behind. */
-  isBehind(): boolean;
-  /** Resolves when the reader is not behind, or not waited for any more. */
-  caughtUp(): Promise<void>;
-  /** It is not waited for until it reads again. */
-  giveUp(): void;
-}
-
 export interface ReaderOptions {
   /** What tells the events; it lives as long as somebody waits for the next one. */
   source: object;
   /** The reader is closed or has left. */
-  onEnd(): void;
+  onEnd(reader: FedReader): void;
   /** It left before it was closed. */
   onLeave(): void;
   /** Resolves when what is being saved is saved: a turn is over for its readers then (B130). */
@@ -38,6 +27,7 @@ export interface ReaderOptions {
 export const readAhead = 256;
 
 type Result = IteratorResult<AgentEvent, undefined>;
+type Resolve = (result: Result | Promise<Result>) => void;
 const done: Result = { done: true, value: undefined };
 
 /** Each reader has his own: what he changes in it is changed neither in the session nor for others. */
@@ -49,90 +39,138 @@ const holdsData = new Set<AgentEvent['type']>([
   'finish',
 ]);
 
-/** The events of one reader. Who is behind gets deltas joined, so that what is unread is no larger than what was said. */
-export const createEventReader = ({ source, onEnd, onLeave, saved, isLast }: ReaderOptions): FedReader => {
-  const buffer = createEventBuffer();
-  const saves = new WeakMap<AgentEvent, Promise<unknown>>();
-  const waiting: ((result: Result | Promise<Result>) => void)[] = [];
-  let catchingUp: (() => void)[] = [];
-  let isClosed = false;
-  let hasBegun = false;
-  let isGivenUp = false;
-  let isOver = false;
+/**
+ * The events of one reader. Who is behind gets deltas joined, so that what is unread is no larger than what was said.
+ *
+ * A class, as all that a delta passes: code that was made fast for the methods of one session goes with them, and would be made anew for the
+ * next one.
+ */
+export class FedReader implements EventReader {
+  readonly #options: ReaderOptions;
+  readonly #buffer = new EventBuffer();
+  readonly #saves = new WeakMap<AgentEvent, Promise<unknown>>();
+  // Nearly always one at most: a list would be made anew for each event.
+  #waiter: Resolve | undefined;
+  readonly #waiting: Resolve[] = [];
+  #catchingUp: (() => void)[] = [];
+  #isClosed = false;
+  #hasBegun = false;
+  #isGivenUp = false;
+  #isOver = false;
+  /** What tells the events lives for the sake of who waits here. */
+  #isHeld = false;
 
-  const isBehind = (): boolean => !isClosed && hasBegun && !isGivenUp && buffer.size >= readAhead;
-  const look = (): void => {
-    if (isBehind()) return;
-    for (const resolve of catchingUp) resolve();
-    catchingUp = [];
-  };
-  const resultOf = (event: AgentEvent): Result | Promise<Result> => {
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Gives how many events are unread then. */
+  push(event: AgentEvent): number {
+    if (this.#isClosed) return 0;
+    if (event.type === 'finish') this.#save(event);
+    if (this.#waiter !== undefined) {
+      const resolve = this.#waiter;
+      this.#waiter = this.#waiting.length === 0 ? undefined : this.#waiting.shift();
+      // After a piece of a reply something always follows: by then he waits again, or is let go of.
+      if (this.#waiter === undefined && event.type !== 'text-delta') this.#letGo();
+      resolve(this.#resultOf(event));
+      return 0;
+    }
+    this.#letGo();
+    if (this.#buffer.size < readAhead) this.#buffer.add(event);
+    else this.#buffer.join(event);
+    return this.#buffer.size;
+  }
+
+  /** Has begun to read, and has fallen behind. */
+  isBehind(): boolean {
+    return this.#buffer.size >= readAhead && !this.#isClosed && this.#hasBegun && !this.#isGivenUp;
+  }
+
+  /** Resolves when the reader is not behind, or not waited for any more. */
+  caughtUp(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#catchingUp.push(resolve);
+      this.#look();
+    });
+  }
+
+  /** It is not waited for until it reads again. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.#look();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.onEnd(this);
+    this.#look();
+    this.#waiter?.(done);
+    this.#waiter = undefined;
+    for (const resolve of this.#waiting.splice(0)) resolve(done);
+    this.#letGo();
+  }
+
+  next(): Promise<Result> {
+    if (this.#isOver) return Promise.resolve(done);
+    this.#hasBegun = true;
+    this.#isGivenUp = false;
+    const event = this.#buffer.size === 0 ? undefined : this.#buffer.shift();
+    if (event !== undefined) {
+      this.#look();
+      return Promise.resolve(this.#resultOf(event));
+    }
+    if (this.#isClosed) return Promise.resolve(done);
+    if (!this.#isHeld) holdFor(this, this.#options.source);
+    this.#isHeld = true;
+    const { promise, resolve } = Promise.withResolvers<Result>();
+    if (this.#waiter === undefined) this.#waiter = resolve;
+    else this.#waiting.push(resolve);
+    return promise;
+  }
+
+  return(): Promise<Result> {
+    const hasLeft = !this.#isClosed;
+    this.#buffer.clear();
+    this.close();
+    if (hasLeft) this.#options.onLeave();
+    return Promise.resolve(done);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #look(): void {
+    if (this.#catchingUp.length === 0 || this.isBehind()) return;
+    for (const resolve of this.#catchingUp) resolve();
+    this.#catchingUp = [];
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    letGoFor(this);
+  }
+
+  #save(finish: FinishEvent): void {
+    // The save begins when the chart is done with the step that says so.
+    const save = Promise.resolve()
+      .then(() => this.#options.saved())
+      .catch(() => undefined);
+    this.#saves.set(finish, save);
+  }
+
+  #resultOf(event: AgentEvent): Result | Promise<Result> {
+    if (event.type === 'text-delta') return { done: false, value: event };
     const result: Result = { done: false, value: holdsData.has(event.type) ? copyJson(event) : event };
-    const save = event.type === 'finish' ? saves.get(event) : undefined;
-    if (event.type !== 'finish' || save === undefined) return result;
+    if (event.type !== 'finish') return result;
+    const save = this.#saves.get(event);
+    if (save === undefined) return result;
     return save.then(() => {
-      if (isLast?.(event) === true) isOver = true;
+      if (this.#options.isLast?.(event) === true) this.#isOver = true;
       return result;
     });
-  };
-  const close = (): void => {
-    if (isClosed) return;
-    isClosed = true;
-    onEnd();
-    look();
-    for (const resolve of waiting.splice(0)) resolve(done);
-    letGoFor(waiting);
-  };
-  return {
-    push: (event) => {
-      if (isClosed) return;
-      // The save begins when the chart is done with the step that says so.
-      if (event.type === 'finish')
-        saves.set(
-          event,
-          Promise.resolve()
-            .then(saved)
-            .catch(() => undefined),
-        );
-      const next = waiting.shift();
-      if (waiting.length === 0) letGoFor(waiting);
-      if (next !== undefined) next(resultOf(event));
-      else if (buffer.size < readAhead) buffer.add(event);
-      else buffer.join(event);
-    },
-    isBehind,
-    caughtUp: () =>
-      new Promise((resolve) => {
-        catchingUp.push(resolve);
-        look();
-      }),
-    giveUp: () => {
-      isGivenUp = true;
-      look();
-    },
-    close,
-    next: () => {
-      if (isOver) return Promise.resolve(done);
-      hasBegun = true;
-      isGivenUp = false;
-      const event = buffer.shift();
-      if (event !== undefined) {
-        look();
-        return Promise.resolve(resultOf(event));
-      }
-      if (isClosed) return Promise.resolve(done);
-      holdFor(waiting, source);
-      return new Promise((resolve) => waiting.push(resolve));
-    },
-    return: () => {
-      const hasLeft = !isClosed;
-      buffer.clear();
-      close();
-      if (hasLeft) onLeave();
-      return Promise.resolve(done);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-};
+  }
+}

@@ -10,7 +10,7 @@ import { checkTools, isWaiting } from './check-tools.ts';
 import { type Decide, createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type Seen, seeActor } from '../documents/write-agent.ts';
-import { type EventFeed, createEventFeed } from './event-feed.ts';
+import { EventFeed } from './event-feed.ts';
 import { type LiveObjectsOfTurns, createLiveObjects } from './live-objects.ts';
 import { quiet } from './quiet-inspector.ts';
 import { type Inbox, createInbox } from './inbox.ts';
@@ -79,7 +79,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
 
   const begun = context();
   kept = begun;
-  const feed = createEventFeed({
+  const feed = new EventFeed({
     // Whoever has the actor has the session.
     source: actor,
     saved: () => journal.idle(),
@@ -128,9 +128,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   };
 
   attachHost(actor, {
-    hasReaders: feed.hasReaders,
-    behind: feed.behind,
-    emit: feed.publish,
+    audience: feed,
     context: live.context,
     model: live.model,
     running,
@@ -210,7 +208,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     actor,
     decide,
     isLeft: () => isOver || crash !== undefined,
-    publish: feed.tell,
+    publish: (event) => feed.tell(event),
   });
 
   const toJSON = (): SessionDocument => {

@@ -1,9 +1,11 @@
+import { systemClock } from '../actors/alarm.ts';
+import { SilenceTimer } from '../actors/silence-timer.ts';
 import { AgentError } from '../errors.ts';
 import type { TurnResult } from '../machines/turn-result.ts';
 import type { RunStream } from './agent.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { OwnSession } from './own-session.ts';
-import type { ReadOptions } from './event-feed.ts';
+import { EventFeed, type ReadOptions } from './event-feed.ts';
 import type { EventReader, FinishEvent } from './event-reader.ts';
 import type { RunResult } from './session.ts';
 
@@ -22,54 +24,89 @@ interface Watched {
   ended(result: TurnResult): void;
 }
 
+type Result = IteratorResult<AgentEvent, undefined>;
+
+/** The events of a turn whose session may still be opened. Not a generator: one that waits for its next event would not hear that its reader leaves. */
+class TurnEvents implements AsyncIterator<AgentEvent, undefined> {
+  readonly #ready = Promise.withResolvers<EventReader | undefined>();
+  #reader: EventReader | undefined;
+  /** Tells why there are none, where there is no session. */
+  result: Promise<unknown> = this.#ready.promise;
+
+  attach(reader: EventReader): void {
+    this.#reader = reader;
+    this.#ready.resolve(reader);
+  }
+
+  close(): void {
+    this.#ready.resolve(this.#reader);
+    this.#reader?.close();
+  }
+
+  next(): Promise<Result> {
+    return this.#reader === undefined ? this.#begin() : this.#reader.next();
+  }
+
+  async return(): Promise<Result> {
+    const events = await this.#ready.promise;
+    await events?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  async #begin(): Promise<Result> {
+    const events = await this.#ready.promise;
+    if (events !== undefined) return events.next();
+    await this.result;
+    return { done: true, value: undefined };
+  }
+}
+
+let kept: unknown;
+
+/**
+ * One of each kind of object that a delta passes, used by nobody. Whenever an engine collects its whole heap it forgets what it made fast for
+ * kinds of which none lives: each stream that begins alone would begin slowly again.
+ */
+const keepOne = (): unknown => {
+  const feed = new EventFeed({ source: {}, saved: () => Promise.resolve(), soFar: () => [] });
+  const events = new TurnEvents();
+  events.attach(feed.read());
+  void events.next();
+  for (const text of ['a', 'b']) feed.publish({ type: 'text-delta', text });
+  void events.next();
+  void events.next();
+  const timer = new SilenceTimer(systemClock, 60_000, () => undefined);
+  timer.begin();
+  timer.heard();
+  timer.end();
+  return { feed, events, timer };
+};
+
 /** Starts at once; events that nobody has read yet are kept. */
 export const streamTurn = (
   start: (watched: Watched) => Promise<RunResult>,
   options: StreamOptions | null = {},
 ): RunStream => {
-  const ready = Promise.withResolvers<EventReader | undefined>();
+  kept ??= keepOne();
+  const events = new TurnEvents();
   const leaving = new AbortController();
   const leave = (): void => {
     if (options?.onLeave !== 'detach') leaving.abort('the reader left');
   };
-  let reader: EventReader | undefined;
   let end: TurnResult | undefined;
   // A session that is joined tells its end in a copy.
   const isLast = (finish: FinishEvent): boolean => options?.from === 'turn' || finish.result === end;
   const result = start({
-    attach: (opened) => {
-      reader = opened.read({ from: options?.from, onLeave: leave, isLast });
-      ready.resolve(reader);
-    },
+    attach: (opened) => events.attach(opened.read({ from: options?.from, onLeave: leave, isLast })),
     left: leaving.signal,
     ended: (ended) => {
       end = ended;
     },
   });
-  const begin = async (): Promise<IteratorResult<AgentEvent, undefined>> => {
-    const events = await ready.promise;
-    if (events !== undefined) return events.next();
-    // No session, no events: the reader learns why.
-    await result;
-    return { done: true, value: undefined };
-  };
-  const close = (): void => {
-    ready.resolve(reader);
-    reader?.close();
-  };
+  events.result = result;
+  const close = (): void => events.close();
   result.then(close, close);
-  return {
-    result,
-    // Not a generator: one that waits for its next event would not hear that its reader leaves.
-    [Symbol.asyncIterator]: () => ({
-      next: () => reader?.next() ?? begin(),
-      return: async () => {
-        const events = await ready.promise;
-        await events?.return?.();
-        return { done: true, value: undefined };
-      },
-    }),
-  };
+  return { result, [Symbol.asyncIterator]: () => events };
 };
 
 /** The result of the turn, when it rests or waits and is saved. */
