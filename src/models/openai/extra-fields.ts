@@ -4,9 +4,11 @@ import { isJsonArray, isJsonObject } from './json-value.ts';
 /** The fields of `value` that are not in `known` and say something: no null, no empty list. */
 export const extraFields = (value: JsonObject, known: readonly string[]): JsonObject => {
   const extra: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const item = value[key];
     const empty = item === undefined || item === null || (isJsonArray(item) && item.length === 0);
-    if (!known.includes(key) && !empty) extra[key] = item;
+    if (!empty) extra[key] = item;
   }
   return extra;
 };

@@ -76,7 +76,8 @@ export const createReplyAssembly = (provider: string, toolNames: ReadonlySet<str
     const thought = addReasoning(message, content.thinking);
     text += content.text;
     if (typeof message.refusal === 'string') refusal += message.refusal;
-    extra = mergeExtraFields(extra, extraFields(message, knownFields));
+    const unknown = extraFields(message, knownFields);
+    if (hasKeys(unknown)) extra = mergeExtraFields(extra, unknown);
     return [
       ...(thought === '' ? [] : [{ type: 'reasoning-delta' as const, text: thought }]),
       ...(content.text === '' ? [] : [{ type: 'text-delta' as const, text: content.text }]),

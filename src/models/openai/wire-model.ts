@@ -129,7 +129,8 @@ async function* readReply(
   try {
     for await (const chunk of readChunks(body)) {
       if (chunk === 'done') assembly.close();
-      else yield* assembly.add(chunk);
+      // Not `yield*`, which awaits each item of a list twice.
+      else for (const piece of assembly.add(chunk)) yield piece;
       if (assembly.isOver?.() === true) break;
     }
   } catch (error) {
