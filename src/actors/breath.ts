@@ -9,7 +9,7 @@ const immediate: ((callback: () => void) => unknown) | undefined = globalThis.se
   | undefined;
 
 /** Resolves in a later task of the event loop. */
-const nextTask = (): Promise<void> =>
+export const nextTask = (): Promise<void> =>
   new Promise((resolve) => {
     if (immediate !== undefined) {
       immediate(resolve);

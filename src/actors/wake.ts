@@ -27,6 +27,8 @@ export type WakeLogic = ActorLogic<WakeSnapshot, WakeEvent, undefined, ActorSyst
 
 const fresh: WakeSnapshot = { status: 'active', output: undefined, error: undefined };
 const restored: WakeSnapshot = { status: 'active', output: undefined, error: undefined, isRestored: true };
+/** Of a session that has not been away: there is nothing to say. */
+export const asleep = { ...fresh, hasSlept: true } as const;
 const stopped: WakeSnapshot = { status: 'stopped', output: undefined, error: undefined };
 
 const isUntold = (agent: AnyActorRef): boolean =>
@@ -73,6 +75,6 @@ export const createWakeLogic = (tell: TellTurn): WakeLogic => {
       tellAll(self, true);
     },
     getPersistedSnapshot: () => fresh,
-    restoreSnapshot: () => restored,
+    restoreSnapshot: (stored) => (stored === asleep ? fresh : restored),
   };
 };

@@ -1,5 +1,6 @@
 import type { Agent } from '../sessions/agent.ts';
 import type { Session } from '../sessions/session.ts';
+import { turnUnderWay } from '../sessions/turn-under-way.ts';
 import { type Access, sessionIdOf } from './access.ts';
 import { RequestError } from './request-error.ts';
 
@@ -17,7 +18,7 @@ const storedId = (owner: string, id: string): string => {
 export const openSession = (agent: Agent, { owner, ...access }: Access, id: string): Promise<Session> =>
   agent.open(storedId(owner, id), 'context' in access ? { context: access.context } : {});
 
-export const turnOf = (session: Session): number => session.actor.getSnapshot().context.turn.number;
+export const turnOf = (session: Session): number => turnUnderWay(session).number;
 
 /** The same, but 404 where nothing has been said yet. */
 export const findSession = async (agent: Agent, access: Access, id: string): Promise<Session> => {

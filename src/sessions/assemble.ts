@@ -27,6 +27,8 @@ export interface Assembly {
   forgetTools(changes: readonly ToolChange[]): void;
   /** Settles when everybody is told of the turns that are over. */
   told(agent: AnyActorRef): Promise<unknown> | undefined;
+  /** What providers gave to a turn is kept beside its actor. */
+  staysAwake: boolean;
 }
 
 const contextOf = (agent: AnyActorRef): AgentContext => (agent.getSnapshot() as { context: AgentContext }).context;
@@ -78,5 +80,5 @@ export const assemble = (given: AgentOptions): Assembly => {
     const check = await answer?.checkInput(raw);
     return check?.ok === true ? check.value : raw;
   };
-  return { machine, parseOutput, forgetTools: tools.forget, told: endings.told };
+  return { machine, parseOutput, forgetTools: tools.forget, told: endings.told, staysAwake: rules.tellsTurns };
 };

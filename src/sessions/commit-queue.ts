@@ -2,6 +2,7 @@
 export interface CommitQueue {
   /** Begins one, or shares the one that waits already, or the one under way where that has all there is. */
   commit(): Promise<void>;
+  isIdle(): boolean;
   /** Settles with the commit that was asked for last; at once where none is under way. */
   idle(): Promise<void>;
 }
@@ -31,6 +32,7 @@ export const createCommitQueue = (write: () => Promise<void>, hasAll: () => bool
   };
   return {
     commit,
+    isIdle: () => next === undefined && current === undefined,
     idle: async () => next ?? current,
   };
 };

@@ -3,7 +3,7 @@ import { AgentError, errorData, isInstance } from '../errors.ts';
 import { SessionConflictError } from '../stores/session-conflict.ts';
 import type { Commit, StoredSession } from '../stores/store.ts';
 import type { JournalOptions, News, Sight } from './journal.ts';
-import { type Committed, type NextCommit, nextCommit } from './next-commit.ts';
+import { type Committed, type CommittedSource, type NextCommit, nextCommit } from './next-commit.ts';
 
 /** Writes what is new in one session to its store. */
 export interface CommitWriter {
@@ -11,6 +11,8 @@ export interface CommitWriter {
   readonly known: Committed | undefined;
   /** Writes nothing where nothing is new. Rejects with `session-conflict` or `store-error`, or what the store says of itself. */
   write(): Promise<void>;
+  /** What `known` was given as, or has become: what a session goes on from that has slept. */
+  kept(): CommittedSource;
   /** True where a commit has begun that will have all there is: it has yet to look, or nothing has happened since it did. */
   hasAll(): boolean;
 }
@@ -32,7 +34,7 @@ const isOurs = ({ state, isWhole, summary }: Commit, stored: StoredSession): boo
 export const createCommitWriter = (options: CommitWriterOptions): CommitWriter => {
   const { store, sessionId, agent, createdAt, news } = options;
   let known = options.committed;
-  let isClaimed = false;
+  let isClaimed = typeof known === 'object' && known.isClaimed === true;
   let isYetToLook = false;
   /** The commit that the store is taking. */
   let underWay: NextCommit | undefined;
@@ -96,6 +98,12 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
   return {
     get known() {
       return typeof known === 'object' ? known : undefined;
+    },
+    // What the state was is written again from what was seen.
+    kept: () => {
+      if (typeof known !== 'object' || known.seen === undefined) return known;
+      const { state: _state, ...kept } = known;
+      return isClaimed ? { ...kept, isClaimed } : kept;
     },
     hasAll: () =>
       isYetToLook ||

@@ -47,7 +47,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   checkOptions(options);
   const { name = 'agent', formerNames = [], clock = systemClock } = options;
   const store = keeperOf(options.store);
-  const { machine, parseOutput, forgetTools, told } = assemble(options);
+  const { machine, parseOutput, forgetTools, told, staysAwake } = assemble(options);
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
   const turn = wrapTurns(agentMiddleware, innermost);
@@ -57,7 +57,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     extra: OpenOptions = {},
     keep: LiveSessions['keep'] = live.keep,
   ): RunnableSession => {
-    const session = createSession({ ...source, ...given, ...extra });
+    const session = createSession(source, { ...given, ...extra });
     if (agentMiddleware.length === 0) return keep(withRun(session, ofTurn));
     return keep(aroundTurns(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
   };
@@ -89,6 +89,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     parseOutput,
     forgetTools,
     told,
+    staysAwake,
     authorize: options.approvals?.authorize,
     fork,
   };

@@ -1,9 +1,13 @@
+import { createOwnSlot } from '../actors/own-slot.ts';
+import { nextTask } from '../actors/breath.ts';
 import type { OwnSession, SessionSource } from './own-session.ts';
-import { createSessionCore } from './session-core.ts';
+import { type SessionCore, createSessionCore } from './session-core.ts';
+import type { Asleep } from './asleep.ts';
 import { AgentError } from '../errors.ts';
+import { writeDocument } from '../documents/document.ts';
+import type { AgentContext } from '../machines/agent-context.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import { pendingOf } from '../machines/round.ts';
-import type { PendingCall } from '../tools/call.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
 import { checkMessages } from '../messages/check-message.ts';
@@ -16,6 +20,8 @@ import {
   checkSendOptions,
   checkStopReason,
 } from './check-options.ts';
+import { bindWhenTaken } from './bind-when-taken.ts';
+import { watchWeakly } from './inbox.ts';
 import { newId } from './new-id.ts';
 import { documentAt } from './load-stored.ts';
 import { statusOf } from './session-status.ts';
@@ -23,131 +29,271 @@ import { joinTurn } from './stream-turn.ts';
 import { failedTurn } from './turn-error.ts';
 import { refusedFate } from './turn-waiters.ts';
 
-/** Makes a session and starts it. Throws `incompatible-document` where a document does not fit the machine. */
-export const createSession = (source: SessionSource): OwnSession => {
-  const core = createSessionCore(source);
-  const { actor, feed, turns, live, journal, inbox, decide } = core;
-  const { now, context, isClosed, assertOpen, pendingResult, until, stored } = core;
-  let disposing: Promise<void> | undefined;
+/** Whoever has the actor has the session: another one must not be made of the same conversation. */
+const sessionOf = createOwnSlot<OwnSession>('session');
 
-  // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
-  const shown = (): PendingCall[] => structuredClone(pendingOf(context()));
-  const session: OwnSession = {
-    get id() {
-      return context().sessionId;
-    },
-    actor,
-    get messages() {
-      return context().messages;
-    },
-    get pending() {
-      return shown();
-    },
-    get status() {
-      return isClosed() ? 'closed' : statusOf(now().value);
-    },
-    // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
-    send: (message, given = {}) => {
-      try {
-        checkSendOptions(given);
-        return session.storedFate(session.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate);
-      } catch (error) {
-        return refusedFate(error as Error);
-      }
-    },
-    approve: (callId, given) => stored(decide('approval.granted', callId, given)),
-    reject: (callId, given) => stored(decide('approval.rejected', callId, given)),
-    respond: (callId, output, given) => stored(decide('call.result', callId, given, output)),
-    cancel: async (callId) => {
-      checkCallId(callId, 'cancel');
-      assertOpen();
-      if (checkCancel(actor, callId)) actor.send({ type: 'call.cancel', callId });
-    },
-    stop: async (reason) => {
-      checkStopReason(reason);
-      assertOpen();
-      if (now().matches('idle') || now().hasTag('settled')) return;
-      actor.send({ type: 'turn.stop', ...(reason === undefined ? {} : { reason }) });
-      await until(() => now().hasTag('settled') || undefined);
-    },
-    retry: async () => {
-      assertOpen();
-      checkRetry(actor);
-      actor.send({ type: 'turn.retry' });
-    },
-    settled: async () => {
-      if (now().matches('idle')) {
-        throw new AgentError('session-idle', 'no turn has begun in this session; send a message first');
-      }
-      const result = await until(() => {
-        if (now().hasTag('waiting')) return pendingResult();
-        return now().hasTag('settled') ? resultOf(context()) : undefined;
-      });
-      return session.finish(result);
-    },
-    finish: async ({ output, ...result }) => {
-      // A turn is over for its caller when it is stored.
-      await source.told(actor);
-      await journal.idle();
-      if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
-      return output === undefined ? result : { ...result, output: await source.parseOutput(output) };
-    },
-    events: (given) => session.read(checkEventsOptions(given)),
-    stream: () => joinTurn(session),
-    fork: async (given) => {
-      const { at, id = newId() } = checkForkOptions(given);
-      await journal.idle();
-      return source.fork(at === undefined ? session.toJSON() : await documentAt(source.store, session.id, at), id);
-    },
-    toJSON: core.toJSON,
-    read: (options) => {
-      const reader = feed.read(options);
-      if (isClosed()) reader.close();
-      return reader;
-    },
-    storedFate: (fate: Promise<Fate>) => heldDuring(stored(fate), actor),
-    publish: (event) => feed.publish(event),
-    setContext: live.setContext,
-    readInbox: inbox.read,
-    commit: journal.commit,
-    detach: journal.detach,
-    post: (messages, { mode, turn, id = newId(), ...given }) => {
-      assertOpen();
-      if (messages.every(isEmptyMessage))
-        throw new AgentError(
-          'invalid-message',
-          'the message says nothing: give a text that is not empty, or another part',
-        );
-      const posted = turns.expect(id);
-      live.giveWith(id, given);
-      actor.send({
-        type: 'user.message',
-        id,
-        mode,
-        messages,
-        ...(turn === undefined ? {} : { options: turn }),
-      });
-      // Queued behind somebody's decision: the caller learns that it waits, the message stays.
-      if (now().hasTag('waiting')) {
-        const { number } = context().turn;
-        turns.pause(number, pendingResult());
-        feed.publish({ type: 'finish', turn: number, result: pendingResult() });
-      }
-      const withdraw = (reason: string): void => {
-        if (isClosed()) return;
-        if (context().inbox.some((queued) => queued.id === id)) actor.send({ type: 'message.withdraw', id, reason });
-        else if (turns.isUnderWay(id)) actor.send({ type: 'turn.stop', reason });
-      };
-      return { ...posted, withdraw };
-    },
-    get disposed() {
-      return disposing;
-    },
-    [Symbol.asyncDispose]: () => {
-      disposing ??= core.dispose();
-      return disposing;
-    },
-  };
-  actor.start();
-  return session;
-};
+/**
+ * A session of this process. While it waits for somebody and nobody holds its actor, the actor is let go: what the session knows is kept, and
+ * all else is made from that again when somebody comes. A class, since thousands may wait: their methods are the same.
+ */
+class LocalSession implements OwnSession {
+  readonly #source: SessionSource;
+  #core: SessionCore | undefined;
+  #asleep: Asleep | undefined;
+  /** Watches for commands while the session sleeps. */
+  #unwatch: (() => void) | undefined;
+  #isDrowsy = false;
+  #isHeld = false;
+  #disposing: Promise<void> | undefined;
+
+  /** Throws `incompatible-document` where a document does not fit the machine. `given` is what the first actor alone needs. */
+  constructor(source: SessionSource, given: Partial<SessionSource>) {
+    this.#source = source;
+    this.#begin({ ...source, ...given }).actor.start();
+  }
+
+  #begin(source: SessionSource, asleep?: Asleep): SessionCore {
+    const core = createSessionCore(source, { asleep, rested: () => this.#drowse() });
+    sessionOf.put(core.actor, this);
+    this.#core = core;
+    this.#asleep = undefined;
+    return core;
+  }
+
+  #beginAgain(): SessionCore {
+    const core = this.#begin(this.#source, this.#asleep);
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    return core;
+  }
+
+  #awake(): SessionCore {
+    if (this.#core !== undefined) return this.#core;
+    const core = this.#beginAgain();
+    core.actor.start();
+    return core;
+  }
+
+  /** It falls asleep when nobody has come by then: most decisions of a program come at once. */
+  #drowse(): void {
+    if (this.#isDrowsy || this.#isHeld) return;
+    this.#isDrowsy = true;
+    void nextTask().then(() => {
+      this.#isDrowsy = false;
+      if (!this.#isHeld && this.#disposing === undefined) this.#sleep();
+    });
+  }
+
+  #sleep(): void {
+    const asleep = this.#core?.sleep();
+    if (asleep === undefined) return;
+    this.#asleep = asleep;
+    this.#core = undefined;
+    this.#unwatch = watchWeakly(this.#source.store, this.id, new WeakRef(this));
+  }
+
+  get #context(): AgentContext {
+    return this.#asleep === undefined ? this.#awake().context() : (this.#asleep.seen.context as AgentContext);
+  }
+
+  get id() {
+    return this.#context.sessionId;
+  }
+
+  get actor() {
+    this.#isHeld = true;
+    return this.#awake().actor;
+  }
+
+  get messages() {
+    return this.#context.messages;
+  }
+
+  get pending() {
+    // A copy: what is shown can be changed by whoever holds it, what was recorded is what runs (R29).
+    return structuredClone(pendingOf(this.#context));
+  }
+
+  get status() {
+    if (this.#asleep !== undefined) return statusOf(this.#asleep.seen.value);
+    const { isClosed, now } = this.#awake();
+    return isClosed() ? 'closed' : statusOf(now().value);
+  }
+
+  get turn() {
+    return this.#context.turn;
+  }
+
+  get disposed() {
+    return this.#disposing;
+  }
+
+  // Not an async function: the fate itself is given, so that a rejection that nobody asks for ends no process.
+  send(...[message, given = {}]: Parameters<OwnSession['send']>): Promise<Fate> {
+    try {
+      checkSendOptions(given);
+      return this.storedFate(this.post(checkMessages(message), { mode: given.mode ?? 'queue' }).fate);
+    } catch (error) {
+      return refusedFate(error as Error);
+    }
+  }
+
+  approve(...[callId, given]: Parameters<OwnSession['approve']>): Promise<void> {
+    const { stored, decide } = this.#awake();
+    return stored(decide('approval.granted', callId, given));
+  }
+
+  reject(...[callId, given]: Parameters<OwnSession['reject']>): Promise<void> {
+    const { stored, decide } = this.#awake();
+    return stored(decide('approval.rejected', callId, given));
+  }
+
+  respond(...[callId, output, given]: Parameters<OwnSession['respond']>): Promise<void> {
+    const { stored, decide } = this.#awake();
+    return stored(decide('call.result', callId, given, output));
+  }
+
+  async cancel(callId: string): Promise<void> {
+    checkCallId(callId, 'cancel');
+    const { actor, assertOpen } = this.#awake();
+    assertOpen();
+    if (checkCancel(actor, callId)) actor.send({ type: 'call.cancel', callId });
+  }
+
+  async stop(reason?: string): Promise<void> {
+    checkStopReason(reason);
+    const { actor, now, assertOpen, until } = this.#awake();
+    assertOpen();
+    if (now().matches('idle') || now().hasTag('settled')) return;
+    actor.send({ type: 'turn.stop', ...(reason === undefined ? {} : { reason }) });
+    await until(() => now().hasTag('settled') || undefined);
+  }
+
+  async retry(): Promise<void> {
+    const { actor, assertOpen } = this.#awake();
+    assertOpen();
+    checkRetry(actor);
+    actor.send({ type: 'turn.retry' });
+  }
+
+  async settled(): ReturnType<OwnSession['settled']> {
+    const { now, context, pendingResult, until } = this.#awake();
+    if (now().matches('idle')) {
+      throw new AgentError('session-idle', 'no turn has begun in this session; send a message first');
+    }
+    const result = await until(() => {
+      if (now().hasTag('waiting')) return pendingResult();
+      return now().hasTag('settled') ? resultOf(context()) : undefined;
+    });
+    return this.finish(result);
+  }
+
+  async finish({ output, ...result }: Parameters<OwnSession['finish']>[0]): ReturnType<OwnSession['finish']> {
+    // A turn is over for its caller when it is stored.
+    const core = this.#core;
+    if (core !== undefined) {
+      await this.#source.told(core.actor);
+      await core.journal.idle();
+    }
+    if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
+    return output === undefined ? result : { ...result, output: await this.#source.parseOutput(output) };
+  }
+
+  events(...[given]: Parameters<OwnSession['events']>): ReturnType<OwnSession['events']> {
+    return this.read(checkEventsOptions(given));
+  }
+
+  stream(): ReturnType<OwnSession['stream']> {
+    return joinTurn(this);
+  }
+
+  async fork(...[given]: Parameters<OwnSession['fork']>): ReturnType<OwnSession['fork']> {
+    const { fork, store } = this.#source;
+    const { at, id = newId() } = checkForkOptions(given);
+    await this.#core?.journal.idle();
+    return fork(at === undefined ? this.toJSON() : await documentAt(store, this.id, at), id);
+  }
+
+  toJSON(): ReturnType<OwnSession['toJSON']> {
+    if (this.#asleep === undefined) return this.#awake().toJSON();
+    const { seen, createdAt, revision } = this.#asleep;
+    return writeDocument(seen, this.id, { agent: this.#source.agent, createdAt, revision });
+  }
+
+  read(...[options]: Parameters<OwnSession['read']>): ReturnType<OwnSession['read']> {
+    const { feed, isClosed } = this.#awake();
+    const reader = feed.read(options);
+    if (isClosed()) reader.close();
+    return reader;
+  }
+
+  storedFate(fate: Promise<Fate>): Promise<Fate> {
+    return heldDuring(this.#awake().stored(fate), this);
+  }
+
+  publish(...[event]: Parameters<OwnSession['publish']>): void {
+    this.#awake().feed.publish(event);
+  }
+
+  setContext(context: unknown): void {
+    this.#awake().live.setContext(context);
+  }
+
+  readInbox(): Promise<void> {
+    return this.#awake().inbox.readInbox();
+  }
+
+  commit(): Promise<void> {
+    return this.#awake().journal.commit();
+  }
+
+  detach(): void {
+    this.#awake().journal.detach();
+  }
+
+  post(...[messages, options]: Parameters<OwnSession['post']>): ReturnType<OwnSession['post']> {
+    const { mode, turn, id = newId(), ...given } = options;
+    const { actor, feed, turns, live, now, context, assertOpen, pendingResult } = this.#awake();
+    assertOpen();
+    if (messages.every(isEmptyMessage))
+      throw new AgentError(
+        'invalid-message',
+        'the message says nothing: give a text that is not empty, or another part',
+      );
+    const posted = turns.expect(id);
+    live.giveWith(id, given);
+    actor.send({
+      type: 'user.message',
+      id,
+      mode,
+      messages,
+      ...(turn === undefined ? {} : { options: turn }),
+    });
+    // Queued behind somebody's decision: the caller learns that it waits, the message stays.
+    if (now().hasTag('waiting')) {
+      const { number } = context().turn;
+      turns.pause(number, pendingResult());
+      feed.publish({ type: 'finish', turn: number, result: pendingResult() });
+    }
+    return { ...posted, withdraw: (reason) => this.#withdraw(id, reason) };
+  }
+
+  #withdraw(id: string, reason: string): void {
+    const { actor, turns, context, isClosed } = this.#awake();
+    if (isClosed()) return;
+    if (context().inbox.some((queued) => queued.id === id)) actor.send({ type: 'message.withdraw', id, reason });
+    else if (turns.isUnderWay(id)) actor.send({ type: 'turn.stop', reason });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    // One that sleeps is not woken: its actor does not start again.
+    this.#disposing ??= (this.#core ?? this.#beginAgain()).dispose();
+    return this.#disposing;
+  }
+}
+
+bindWhenTaken(LocalSession.prototype);
+
+/** Makes a session and starts it. Throws `incompatible-document` where a document does not fit the machine. */
+export const createSession = (source: SessionSource, given: Partial<SessionSource> = {}): OwnSession =>
+  new LocalSession(source, given);

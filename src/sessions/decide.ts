@@ -15,6 +15,8 @@ export interface DecisionHost {
   context(): unknown;
   assertOpen(): void;
   until<T>(find: () => T | undefined): Promise<T>;
+  /** The session's actor stays the same meanwhile. */
+  keepAwake<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export type Decide = (
@@ -27,7 +29,8 @@ export type Decide = (
 ) => Promise<void>;
 
 /** Checks a decision, asks whether it is allowed, and gives it to the chart. Of an edit it waits for the check. */
-export const createDecide = ({ actor, authorize, context: live, assertOpen, until }: DecisionHost): Decide => {
+export const createDecide = (host: DecisionHost): Decide => {
+  const { actor, authorize, context: live, assertOpen, until } = host;
   const context = (): AgentContext => actor.getSnapshot().context;
   /** An edit is taken when its check has taken it. */
   const checked = async (event: DecisionEvent): Promise<void> => {
@@ -51,9 +54,13 @@ export const createDecide = ({ actor, authorize, context: live, assertOpen, unti
     const call = pending(callId);
     if (call !== undefined && authorize !== undefined) {
       // A copy: who is asked about the call cannot change it.
-      const asked = { call: structuredClone(call), decision: decisionOf(event) };
+      const asked = {
+        call: structuredClone(call),
+        decision: decisionOf(event),
+        ...(event.by === undefined ? {} : { by: event.by }),
+      };
       // Exactly true: an answer in other words, such as 'no', is not a yes.
-      if ((await authorize({ ...asked, ...(event.by === undefined ? {} : { by: event.by }) }, live())) !== true) {
+      if ((await host.keepAwake(async () => authorize(asked, live()))) !== true) {
         throw new AgentError(
           'not-authorized',
           `${event.by ?? 'nobody in particular'} may not decide on call ${callId} (${call.tool})`,

@@ -21,6 +21,8 @@ export interface FeedOptions {
   saved(): Promise<unknown>;
   /** The turn so far as events; `reply` is what has been streamed of the reply under way. */
   soFar(reply: readonly AgentEvent[]): AgentEvent[];
+  /** The last reader has left. */
+  left(): void;
 }
 
 /** What the chart says of a state that it has entered; everything else it says of the step there. */
@@ -79,6 +81,11 @@ export class EventFeed implements Audience {
     return this.#readers.length > 0;
   }
 
+  /** Nobody reads, and there is nothing that a next reader would get first. */
+  isSilent(): boolean {
+    return this.#readers.length + this.#steps.length + this.#untold.length + this.#recent.list().length === 0;
+  }
+
   behind(): Hold | undefined {
     if (!this.#hasBeenFull) return undefined;
     const slow = this.#readers.filter((each) => each.isBehind());
@@ -96,6 +103,7 @@ export class EventFeed implements Audience {
       onEnd: (ended) => {
         hasEnded = true;
         this.#readers = this.#readers.filter((each) => each !== ended);
+        if (this.#readers.length === 0) this.#options.left();
       },
     });
     if (from === 'now') {

@@ -12,7 +12,8 @@ import { newId } from './new-id.ts';
 /** What others leave in the store for a session that lives here: decisions, a stop, messages. */
 export interface Inbox {
   /** Carries out what is there, and commits that. What is refused is kept with the reason, and told as an `error` event. */
-  read(): Promise<void>;
+  readInbox(): Promise<void>;
+  isReading(): boolean;
   /** Whether it is looked at whenever something comes. */
   watch(isWatched: boolean): void;
 }
@@ -26,15 +27,23 @@ export interface InboxOptions {
   /** The session goes on no more here, and may elsewhere. */
   isLeft(): boolean;
   publish(event: AgentEvent): void;
+  /** What was to be read is read. */
+  rested(): void;
+  /** Something may have come before it was made. */
+  mayHaveMissed: boolean;
 }
 
 /** Held weakly: a session that nobody else holds is not kept by being watched; whoever opens it next reads its inbox. */
-const watchWeakly = (store: SessionHome, sessionId: string, held: WeakRef<Inbox>): (() => void) | undefined => {
+export const watchWeakly = (
+  store: SessionHome,
+  sessionId: string,
+  held: WeakRef<{ readInbox(): Promise<void> }>,
+): (() => void) | undefined => {
   const end = store.watch?.(sessionId, () => {
-    const inbox = held.deref();
-    if (inbox === undefined) end?.();
+    const reader = held.deref();
+    if (reader === undefined) end?.();
     // The next look tells what failed in this one.
-    else inbox.read().catch(() => undefined);
+    else reader.readInbox().catch(() => undefined);
   });
   return end;
 };
@@ -43,13 +52,14 @@ const watchWeakly = (store: SessionHome, sessionId: string, held: WeakRef<Inbox>
 const named = (event: OutsideEvent): OutsideEvent =>
   event?.type === 'user.message' && event.id === undefined ? { ...event, id: newId() } : event;
 
-export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, publish }: InboxOptions): Inbox => {
+export const createInbox = (options: InboxOptions): Inbox => {
+  const { store, sessionId, journal, actor, decide, isLeft, publish } = options;
   const seen = new Set<number>();
   let reading: Promise<void> | undefined;
   let isAskedAgain = false;
   let leave: (() => void) | undefined;
   /** Nobody watched for a while in which something may have come. */
-  let mayHaveMissed = false;
+  let { mayHaveMissed } = options;
 
   /** Throws where the chart refuses a message; it says so within the step. */
   const send = (event: OutsideEvent): void => {
@@ -107,11 +117,13 @@ export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, 
   };
 
   const inbox: Inbox = {
-    read: () => {
+    isReading: () => reading !== undefined,
+    readInbox: () => {
       if (reading !== undefined) isAskedAgain = true;
       reading ??= read().finally(() => {
         reading = undefined;
         mayHaveMissed = leave === undefined;
+        options.rested();
       });
       return reading;
     },
@@ -125,7 +137,7 @@ export const createInbox = ({ store, sessionId, journal, actor, decide, isLeft, 
       }
       leave = watchWeakly(store, sessionId, new WeakRef(inbox));
       // What fails here is told by the next commit.
-      if (mayHaveMissed) inbox.read().catch(() => undefined);
+      if (mayHaveMissed) inbox.readInbox().catch(() => undefined);
     },
   };
   return inbox;

@@ -4,7 +4,7 @@ import type { SessionConflictError } from '../stores/session-conflict.ts';
 import type { Refusal, SessionHome, SessionStatus, Transition } from '../stores/store.ts';
 import { createCommitQueue } from './commit-queue.ts';
 import { createCommitWriter } from './commit-writer.ts';
-import type { Committed, Moment } from './next-commit.ts';
+import type { CommittedSource, Moment } from './next-commit.ts';
 
 /** Writes one session to its store. */
 export interface Journal {
@@ -23,6 +23,10 @@ export interface Journal {
   idle(): Promise<void>;
   /** The state that is there now is the last one that will be committed. */
   seal(): void;
+  /** Nothing is on its way to the store, or still to go there. */
+  isAtRest(): boolean;
+  /** What the store has, of a journal at rest: another one can be made from it. */
+  kept(): CommittedSource;
   /** Nothing is committed any more: another session of this process has taken this one's place. */
   detach(): void;
 }
@@ -35,8 +39,8 @@ export interface JournalOptions {
   createdAt: number;
   now(): number;
   statusOf(): SessionStatus;
-  /** What the store has; looked up where it is not known yet. */
-  committed: Committed | undefined | (() => Promise<Committed | undefined>);
+  /** What the store has. */
+  committed: CommittedSource;
   /** The revision on which the document stands that the session was made from. */
   madeFrom: number | undefined;
   /** Of a commit that somebody else came before. */
@@ -106,6 +110,12 @@ export const createJournal = (options: JournalOptions): Journal => {
     seal: () => {
       sealed = look();
     },
+    isAtRest: () =>
+      queue.isIdle() &&
+      !hasFailed &&
+      !isDetached &&
+      news.transitions.length + news.taken.length + news.refused.length === 0,
+    kept: writer.kept,
     detach: () => {
       isDetached = true;
     },

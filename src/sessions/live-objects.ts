@@ -9,6 +9,12 @@ export interface LiveObjects {
   model?: ChatModel | undefined;
 }
 
+/** Those of the turn under way, and those of the turns to come. */
+export interface KeptObjects {
+  fallback: unknown;
+  turn: { number: number; objects: LiveObjects };
+}
+
 /**
  * The live objects of a session: what came with a message holds for the turn that the message begins (or steers), the context with which
  * the session was opened for all other turns.
@@ -19,12 +25,16 @@ export interface LiveObjectsOfTurns {
   setContext(context: unknown): void;
   giveWith(messageId: string, objects: LiveObjects): void;
   hear(event: ChartEvent): void;
+  /** What they are made from again; undefined while some wait for their message to be read. */
+  kept(): KeptObjects | undefined;
 }
 
-export const createLiveObjects = (context: unknown): LiveObjectsOfTurns => {
+/** Of a session to which nothing was given. */
+export const noObjects: KeptObjects = { fallback: undefined, turn: { number: 0, objects: {} } };
+
+export const createLiveObjects = (start: KeptObjects): LiveObjectsOfTurns => {
   const waiting = new Map<string, LiveObjects>();
-  let fallback = context;
-  let turn: { number: number; objects: LiveObjects } = { number: 0, objects: {} };
+  let { fallback, turn } = start;
   return {
     context: () => ('context' in turn.objects ? turn.objects.context : fallback),
     model: () => turn.objects.model,
@@ -42,6 +52,10 @@ export const createLiveObjects = (context: unknown): LiveObjectsOfTurns => {
       if (number === undefined) return;
       const before = number === turn.number ? turn.objects : {};
       turn = { number, objects: { ...before, ...given } };
+    },
+    kept: () => {
+      if (waiting.size > 0) return undefined;
+      return fallback === undefined && Object.keys(turn.objects).length === 0 ? noObjects : { fallback, turn };
     },
   };
 };

@@ -1,8 +1,4 @@
-import { createOwnSlot } from '../actors/own-slot.ts';
 import type { RunnableSession } from './runnable-session.ts';
-
-/** Whoever has the actor has the session: another one must not be made of the same conversation. */
-const sessionOf = createOwnSlot<RunnableSession>('session');
 
 /** The sessions that live in this process, by id. One that nobody holds any more may go; the store has it. */
 export interface LiveSessions {
@@ -25,7 +21,6 @@ export const createLiveSessions = (): LiveSessions => {
     if (entry instanceof WeakRef && entry.deref() === undefined) live.delete(id);
   });
   const keep = (session: RunnableSession): RunnableSession => {
-    sessionOf.put(session.actor, session);
     live.set(session.id, new WeakRef(session));
     gone.register(session, session.id);
     return session;

@@ -19,13 +19,18 @@ export interface StoredState {
 export interface Committed {
   revision: number;
   messages: number;
-  /** Absent where it is of an older version: the next commit is a whole one. */
+  /** Absent where it is written again from `seen`; without that too it is of an older version, and the next commit is a whole one. */
   state?: StoredState;
   /** What `state` was written from, where it was written here. */
   seen?: Seen;
+  /** Somebody has committed it here. */
+  isClaimed?: true;
   /** Characters of the last whole state, and of the changes since. */
   lengths?: { whole: number; changes: number };
 }
+
+/** Looked up where it is not known yet. */
+export type CommittedSource = Committed | undefined | (() => Promise<Committed | undefined>);
 
 /** A session as it is to be committed. */
 export interface Moment extends Pick<SessionSummary, 'sessionId' | 'agent' | 'createdAt' | 'updatedAt'> {
@@ -45,6 +50,15 @@ export interface NextCommit {
 /** A whole state is written when the changes since the last one are this many times as long. */
 const wholeEvery = 4;
 
+const stateOf = (seen: Seen): StoredState => ({
+  machineVersion,
+  agent: writeAgent(seen),
+  ...((seen.context as AgentContext).elsewhere === undefined ? {} : { messages: messagesOf(seen) }),
+});
+
+const stateBefore = ({ state, seen }: Committed): StoredState | undefined =>
+  state ?? (seen === undefined ? undefined : stateOf(seen));
+
 /** What is new since the last commit; undefined where nothing is, unless there must be one. */
 export const nextCommit = (
   before: Committed | undefined,
@@ -56,17 +70,14 @@ export const nextCommit = (
   const isElsewhere = (seen.context as AgentContext).elsewhere !== undefined;
   const messages = isElsewhere ? [] : messagesOf(seen);
   const count = Math.max(before?.messages ?? 0, messages.length);
-  const state: StoredState = {
-    machineVersion,
-    agent: writeAgent(seen),
-    ...(isElsewhere ? { messages: messagesOf(seen) } : {}),
-  };
-  const change = difference(before?.state, state);
+  const state = stateOf(seen);
+  const known = before === undefined ? undefined : stateBefore(before);
+  const change = difference(known, state);
   const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length + refused.length > 0;
   if (!isNew && !mustBe) return undefined;
   const changeText = JSON.stringify(change ?? {});
   const { whole, changes } = before?.lengths ?? { whole: 0, changes: 0 };
-  const isWhole = before?.state === undefined || whole * wholeEvery < changes + changeText.length;
+  const isWhole = known === undefined || whole * wholeEvery < changes + changeText.length;
   const text = isWhole ? JSON.stringify(state) : changeText;
   const revision = (before?.revision ?? 0) + 1;
   const pending = pendingOf(seen.context as AgentContext).length;

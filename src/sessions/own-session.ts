@@ -2,7 +2,7 @@ import { type AnyActorRef } from 'xstate';
 import type { Executor } from '../actors/executor.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentInput } from '../machines/agent-context.ts';
-import type { TurnOptions } from '../machines/turn.ts';
+import type { Turn, TurnOptions } from '../machines/turn.ts';
 import type { ToolChange } from '../tools/call.ts';
 import type { Fate } from '../machines/chart-event.ts';
 import { type TurnResult } from '../machines/turn-result.ts';
@@ -14,7 +14,7 @@ import { type SessionDocument } from '../documents/document.ts';
 import { type EventReader, type ReadOptions } from './event-feed.ts';
 import { type LiveObjects } from './live-objects.ts';
 import type { MayLack } from './check-tools.ts';
-import type { Committed } from './next-commit.ts';
+import type { CommittedSource } from './next-commit.ts';
 import type { Inspector, RunResult, Session } from './session.ts';
 import type { SessionHome } from '../stores/store.ts';
 import { type Posted } from './turn-waiters.ts';
@@ -32,7 +32,7 @@ export interface SessionSource {
   /** Default: calls that wait for somebody. */
   mayLack?: MayLack;
   /** What the store has of the session; looked up before the first commit where that is not known yet. */
-  committed?: Committed | (() => Promise<Committed | undefined>);
+  committed?: CommittedSource;
   /** For the tools of the turns to come; never stored. */
   context?: unknown;
   inspect?: Inspector | undefined;
@@ -44,6 +44,8 @@ export interface SessionSource {
   /** Settles when everybody is told of the turns that are over. */
   told: (actor: AnyActorRef) => Promise<unknown> | undefined;
   authorize?: Authorize | undefined;
+  /** Something of its turns is kept beside the actor, which must stay. */
+  staysAwake?: boolean;
   /** Where the session's effects do not run in this process. */
   executor?: Executor;
 }
@@ -65,6 +67,8 @@ export interface OwnSession extends Session {
   detach(): void;
   /** Settles when the session is closed and saved; absent before it is asked to close. */
   readonly disposed: Promise<void> | undefined;
+  /** The turn under way, or the last one. */
+  readonly turn: Turn;
   setContext(context: unknown): void;
   post(
     messages: Message[],

@@ -1,17 +1,21 @@
 import type { SessionSource } from './own-session.ts';
 import { type ActorOptions, type ActorRefFrom, type SnapshotFrom, createActor } from 'xstate';
 import { attachHost } from '../actors/host.ts';
+import type { AgentSnapshot } from '../documents/read-agent.ts';
+import { type Asleep, isIdle, sameSeen, snapshotOfIdle } from './asleep.ts';
+
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
 import { checkTools, isWaiting } from './check-tools.ts';
+import { type Changes, createChanges } from './changes.ts';
 import { type Decide, createDecide } from './decide.ts';
 import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
 import { type Seen, seeActor } from '../documents/write-agent.ts';
 import { EventFeed } from './event-feed.ts';
-import { type LiveObjectsOfTurns, createLiveObjects } from './live-objects.ts';
+import { type LiveObjectsOfTurns, createLiveObjects, noObjects } from './live-objects.ts';
 import { quiet } from './quiet-inspector.ts';
 import { type Inbox, createInbox } from './inbox.ts';
 import { type Journal, createJournal } from './journal.ts';
@@ -37,31 +41,44 @@ export interface SessionCore {
   assertOpen(): void;
   /** What the turn has come to where it waits for somebody. */
   pendingResult(): TurnResult;
-  /** Resolves when `find` has something: asked at once, then after every change. Rejects when the session closes before. */
-  until<T>(find: () => T | undefined): Promise<T>;
+  until: Changes['until'];
   /** A decision or a message has come in for good when it is stored. */
   stored<T>(work: Promise<T>): Promise<T>;
   toJSON(): SessionDocument;
+  /** What the session is made from again; undefined where its actor must stay. The core is over with it. */
+  sleep(): Asleep | undefined;
   dispose(): Promise<void>;
 }
 
+export interface CoreOptions {
+  /** It goes on from there, as if it had never been away. */
+  asleep?: Asleep | undefined;
+  /** It waits for somebody, and something that kept it awake may be over. */
+  rested?: () => void;
+}
+
 /** Makes the actor and gives it its host; it is not started yet. Throws `incompatible-document` where a document does not fit the machine. */
-export const createSessionCore = (source: SessionSource): SessionCore => {
+export const createSessionCore = (source: SessionSource, { asleep, rested }: CoreOptions = {}): SessionCore => {
   const { document, store, machine } = source;
-  const createdAt = document?.createdAt ?? source.now();
-  const live = createLiveObjects(source.context);
+  const createdAt = asleep?.createdAt ?? document?.createdAt ?? source.now();
+  const live = createLiveObjects(asleep?.objects ?? { ...noObjects, fallback: source.context });
   let isOver = false;
   /** As it was when it was closed; it is written where somebody asks for it. */
   let last: Seen | undefined;
-  let isPaused = false;
+  let isPaused = asleep !== undefined;
   /** What the store has, or was made from. */
   let kept: AgentContext | undefined;
   let crash: AgentError | undefined;
-  const watchers = new Set<() => void>();
 
   const trust = source.isStored === true ? 'messages' : 'nothing';
-  const snapshot = document === undefined ? undefined : snapshotOf(machine, document, trust);
-  if (snapshot !== undefined) checkTools(machine, snapshot, source.mayLack ?? isWaiting);
+  const begin = (): AgentSnapshot | undefined => {
+    if (asleep !== undefined) return snapshotOfIdle(asleep.seen);
+    if (document === undefined) return undefined;
+    const read = snapshotOf(machine, document, trust);
+    checkTools(machine, read, source.mayLack ?? isWaiting);
+    return read;
+  };
+  const snapshot = begin();
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
@@ -77,6 +94,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     if (crash !== undefined || isClosed()) throw closed();
   };
 
+  const changes = createChanges({ isOver: () => crash !== undefined || isClosed(), why: closed });
   const begun = context();
   kept = begun;
   const feed = new EventFeed({
@@ -84,6 +102,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     source: actor,
     saved: () => journal.idle(),
     soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
+    left: () => rest(),
   });
   const turns = createTurnWaiters(() => resultOf(context()));
   const running = new Set<AbortController>();
@@ -95,12 +114,16 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     createdAt,
     now: source.now,
     statusOf: () => statusOf(now().value),
-    committed: source.committed,
-    madeFrom: document?.revision,
+    committed: asleep === undefined ? source.committed : asleep.committed,
+    madeFrom: asleep === undefined ? document?.revision : asleep.revision,
     onConflict: (error) => breakWith(error),
   });
   const commit = (): void => {
-    journal.commit().catch((error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+    journal.commit().then(rest, (error: unknown) => feed.publish({ type: 'error', error: errorData(error) }));
+  };
+  /** Asked by everything that keeps a session awake, when it is over. */
+  const rest = (): void => {
+    if (isPaused) rested?.();
   };
   /** The session can go on no more: all that is under way ends, whoever waits is told. */
   const breakWith = (error: AgentError): void => {
@@ -111,12 +134,9 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     feed.publish({ type: 'error', error: errorData(error) });
     feed.close();
     turns.fail(() => error);
-    wake();
+    changes.tell();
   };
   const pendingResult = (): TurnResult => ({ ...resultOf(context()), outcome: { type: 'pending' } });
-  const wake = (): void => {
-    for (const watcher of watchers) watcher();
-  };
   /** Tells whoever waits for the turn that it waits for somebody: when all that was under way is heard, not while it passes by. */
   const pause = (): void => {
     if (isClosed() || !now().hasTag('waiting')) return;
@@ -125,6 +145,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     turns.pause(turn, result);
     if (!isPaused) feed.publish({ type: 'finish', turn, result });
     isPaused = true;
+    rest();
   };
 
   attachHost(actor, {
@@ -154,7 +175,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
   actor.subscribe({
     next: (snapshot) => {
       feed.rest();
-      wake();
+      changes.tell();
       if (snapshot.hasTag('waiting')) {
         forgetViewer(actor);
         queueMicrotask(pause);
@@ -171,29 +192,26 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     complete: () => {
       feed.close();
       turns.fail(closed);
-      wake();
+      changes.tell();
     },
   });
 
-  const until = <T>(find: () => T | undefined): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = find();
-        if (found === undefined && crash === undefined && !isClosed()) return;
-        watchers.delete(look);
-        if (found === undefined) reject(closed());
-        else resolve(found);
-      };
-      watchers.add(look);
-      look();
-    });
-
+  let asking = 0;
   const decide = createDecide({
     actor,
     authorize: source.authorize,
+    keepAwake: async (work) => {
+      asking += 1;
+      try {
+        return await work();
+      } finally {
+        asking -= 1;
+        rest();
+      }
+    },
     context: live.context,
     assertOpen,
-    until,
+    until: changes.until,
   });
   const stored = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work;
@@ -209,6 +227,8 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     decide,
     isLeft: () => isOver || crash !== undefined,
     publish: (event) => feed.tell(event),
+    rested: rest,
+    mayHaveMissed: asleep !== undefined,
   });
 
   const toJSON = (): SessionDocument => {
@@ -218,6 +238,24 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
       createdAt,
       revision: journal.revision,
     });
+  };
+
+  const mustStay = (): boolean =>
+    !isPaused ||
+    isOver ||
+    crash !== undefined ||
+    (source.executor ?? source.inspect) !== undefined ||
+    source.staysAwake === true;
+  const isAtWork = (): boolean =>
+    running.size + asking > 0 || changes.isWaitedFor() || inbox.isReading() || !feed.isSilent();
+  const sleep = (): Asleep | undefined => {
+    if (mustStay() || isAtWork() || !journal.isAtRest()) return undefined;
+    const objects = live.kept();
+    const seen = seeActor(actor);
+    if (objects === undefined || !isIdle(seen)) return undefined;
+    inbox.watch(false);
+    const committed = journal.kept();
+    return { seen: sameSeen(seen, committed), committed, revision: journal.revision, createdAt, objects };
   };
 
   const dispose = async (): Promise<void> => {
@@ -234,7 +272,7 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     actor.stop();
     feed.close();
     turns.fail(closed);
-    wake();
+    changes.tell();
     if (crash === undefined && context() !== begun) await journal.commit();
     else await journal.idle().catch(() => undefined);
   };
@@ -252,9 +290,10 @@ export const createSessionCore = (source: SessionSource): SessionCore => {
     isClosed,
     assertOpen,
     pendingResult,
-    until,
+    until: changes.until,
     stored,
     toJSON,
+    sleep,
     dispose,
   };
 };

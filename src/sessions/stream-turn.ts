@@ -68,7 +68,12 @@ let kept: unknown;
  * kinds of which none lives: each stream that begins alone would begin slowly again.
  */
 const keepOne = (): unknown => {
-  const feed = new EventFeed({ source: {}, saved: () => Promise.resolve(), soFar: () => [] });
+  const feed = new EventFeed({
+    source: {},
+    saved: () => Promise.resolve(),
+    soFar: () => [],
+    left: () => undefined,
+  });
   const events = new TurnEvents();
   events.attach(feed.read());
   void events.next();

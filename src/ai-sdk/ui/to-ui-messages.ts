@@ -1,6 +1,7 @@
 import type { AssistantMessage, Message, ToolCallPart, ToolResultPart } from '../../messages/message.ts';
 import { partsOf } from '../../messages/message.ts';
 import type { Session } from '../../sessions/session.ts';
+import { turnUnderWay } from '../../sessions/turn-under-way.ts';
 import { fileUrl } from './file-url.ts';
 import { outputChunk } from './tool-output-chunk.ts';
 import type { UIMessage, UIPart } from './ui-types.ts';
@@ -66,7 +67,7 @@ const saidBy = (message: Message, id: string): UIMessage[] => {
  */
 export const toUIMessages = (session: Session): UIMessage[] => {
   const { messages, status } = session;
-  const { turn } = session.actor.getSnapshot().context;
+  const turn = turnUnderWay(session);
   const shown: UIMessage[] = [];
   for (const [index, message] of messages.entries()) {
     const isOfTurn = index >= turn.firstMessage && turn.number > 0;
