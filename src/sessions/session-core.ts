@@ -1,18 +1,17 @@
 import type { SessionSource } from './own-session.ts';
 import { type ActorOptions, type ActorRefFrom, type SnapshotFrom, createActor } from 'xstate';
 import { attachHost } from '../actors/host.ts';
-import type { AgentSnapshot } from '../documents/read-agent.ts';
-import { type Asleep, isIdle, sameSeen, snapshotOfIdle } from './asleep.ts';
+import { type Asleep, isIdle, sameSeen } from './asleep.ts';
 
 import { AgentError, errorData } from '../errors.ts';
 import type { AgentMachine } from '../machines/agent.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { mayResume } from '../machines/turn-steps.ts';
 import { type TurnResult, resultOf } from '../machines/turn-result.ts';
-import { checkTools, isWaiting } from './check-tools.ts';
+import { firstSnapshot } from './first-snapshot.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { type Decide, createDecide } from './decide.ts';
-import { type SessionDocument, snapshotOf, writeDocument } from '../documents/document.ts';
+import { type SessionDocument, writeDocument } from '../documents/document.ts';
 import { type Seen, seeActor } from '../documents/write-agent.ts';
 import { EventFeed } from './event-feed.ts';
 import { type LiveObjectsOfTurns, createLiveObjects, noObjects } from './live-objects.ts';
@@ -70,15 +69,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
   let kept: AgentContext | undefined;
   let crash: AgentError | undefined;
 
-  const trust = source.isStored === true ? 'messages' : 'nothing';
-  const begin = (): AgentSnapshot | undefined => {
-    if (asleep !== undefined) return snapshotOfIdle(asleep.seen);
-    if (document === undefined) return undefined;
-    const read = snapshotOf(machine, document, trust);
-    checkTools(machine, read, source.mayLack ?? isWaiting);
-    return read;
-  };
-  const snapshot = begin();
+  const snapshot = firstSnapshot(source, asleep);
   const options: ActorOptions<AgentMachine> = {
     input: source.input,
     ...(source.inspect === undefined ? {} : { inspect: quiet(source.inspect) }),
