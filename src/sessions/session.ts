@@ -49,6 +49,7 @@ export interface EventsOptions {
 /** One conversation and the actor that runs it. Decisions throw `AgentError` where they do not apply, and then change nothing. */
 export interface Session<Output = unknown> extends AsyncDisposable {
   readonly id: string;
+  /** Asked for once, it stays as long as the session does: a session that waits for somebody lets it go otherwise, and makes it again. */
   readonly actor: ActorRefFrom<AgentMachine>;
   /** At every moment a history that a provider accepts. */
   readonly messages: readonly Message[];
