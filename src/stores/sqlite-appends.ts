@@ -1,4 +1,4 @@
-import { packMessages } from './packed-messages.ts';
+import { isPackable, packMessages } from './packed-messages.ts';
 import { packTransitions } from './packed-transitions.ts';
 import type { SqliteDatabase } from './sqlite-connection.ts';
 import { type SummaryRow, isRowCurrent } from './sqlite-summaries.ts';
@@ -7,7 +7,7 @@ import type { Commit } from './store.ts';
 // Nothing is added where the last commit is not the known one any more, or where somebody has the revision already.
 const append = `insert or ignore into commits (id, at, whole, stored, transitions, state, messages)
   select last.id + 1, ?, ?, ?, ?, ?, ? from commits as last join sessions on sessions.key = last.id >> 32
-  where last.id = (? << 32) + ? and last.at = ? and sessions.id = ?`;
+  where last.id = (? << 32) + ? and last.at = ? and sessions.id = ? and created = ?`;
 
 /** The session's row after the commit. */
 export const rowAfter = ({ summary, messages }: Commit, key: number, before: number): SummaryRow => ({
@@ -38,7 +38,7 @@ export class SqliteAppends {
     if (row === undefined || row.revision + 1 !== summary.revision || !isRowCurrent(row, commit)) return false;
     // Another session under the same id.
     if (row.created !== summary.createdAt) return false;
-    if (taken.length + refused.length > 0) return false;
+    if (taken.length + refused.length > 0 || !isPackable(messages)) return false;
     const { changes } = database.run(
       append,
       summary.updatedAt,
@@ -51,6 +51,7 @@ export class SqliteAppends {
       row.revision,
       row.updated,
       row.id,
+      row.created,
     );
     if (changes === 1) this.keep(rowAfter(commit, row.key, row.stored));
     return changes === 1;

@@ -1,4 +1,4 @@
-import { packMessages } from './packed-messages.ts';
+import { isPackable, packMessages } from './packed-messages.ts';
 import { packTransitions } from './packed-transitions.ts';
 import { packRefusal } from './refusal.ts';
 import { SessionConflictError } from './session-conflict.ts';
@@ -14,6 +14,7 @@ const change = `update sessions set agent = ?, machine = ?, status = ?, pending 
   updated = ?, stored = ? where key = ?`;
 const addCommit = `insert into commits (id, at, whole, stored, transitions, state, messages)
   values ((? << 32) + ?, ?, ?, ?, ?, ?, ?)`;
+const addMessage = 'insert into messages_apart (id, json) values ((? << 32) + ?, ?)';
 const take = 'delete from commands where id = ? and session = ? and refused is null';
 const refuse = 'update commands set refused = ? where id = ? and session = ? and refused is null';
 
@@ -25,7 +26,8 @@ const write = (database: SqliteDatabase, commit: Commit): SummaryRow | SessionCo
   const isNext = revision === (known?.revision ?? 0) + 1 && (known?.created ?? createdAt) === createdAt;
   if (!isNext) return new SessionConflictError(sessionId);
 
-  const stored = (known?.stored ?? 0) + messages.length;
+  const before = known?.stored ?? 0;
+  const stored = before + messages.length;
   const row = [
     agent,
     machineVersion,
@@ -40,11 +42,14 @@ const write = (database: SqliteDatabase, commit: Commit): SummaryRow | SessionCo
   if (known !== undefined && !isRowCurrent(known, commit)) database.run(change, ...row, known.key);
   const key = known?.key ?? database.run(create, ...row, sessionId).lastInsertRowid;
 
-  const texts = [packTransitions(commit.transitions), commit.state, packMessages(messages)] as const;
+  const packed = isPackable(messages) ? packMessages(messages) : null;
+  const texts = [packTransitions(commit.transitions), commit.state, packed] as const;
   database.run(addCommit, key, revision, updatedAt, commit.isWhole ? 1 : 0, stored, ...texts);
+  if (!isPackable(messages))
+    for (const [index, message] of messages.entries()) database.run(addMessage, key, before + index, message);
   for (const id of commit.taken) database.run(take, id, key);
   for (const refusal of commit.refused) database.run(refuse, packRefusal(refusal, updatedAt), refusal.id, key);
-  return rowAfter(commit, key, known?.stored ?? 0);
+  return rowAfter(commit, key, before);
 };
 
 interface Waiting {

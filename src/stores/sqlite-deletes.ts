@@ -5,7 +5,7 @@ const rowsOf = (table: string): string => `delete from ${table} where id >= ? <<
 
 const deleteRows = (database: SqliteDatabase, key: number): void => {
   database.run(rowsOf('commits'), key, key);
-  database.run(rowsOf('older_messages'), key, key);
+  database.run(rowsOf('messages_apart'), key, key);
   database.run('delete from commands where session = ?', key);
   database.run('delete from sessions where key = ?', key);
 };

@@ -11,9 +11,10 @@ const find = `${selectSummaries} where sessions.id = ?`;
 const keyOf = '(select key from sessions where id = ?)';
 const statesBackwards = `select whole, stored, state from commits
   where id between (? << 32) + 1 and (? << 32) + ? order by id desc`;
-const olderMessagesOf = 'select json from older_messages where id between (? << 32) and (? << 32) + ? order by id';
-const messagesOf = `select messages from commits
-  where id between (? << 32) + 1 and (? << 32) + ? and messages is not null order by id`;
+const messagesApart = `select id & 0xffffffff as number, json from messages_apart
+  where id between (? << 32) and (? << 32) + ?`;
+const messagesInCommits = `select stored, messages from commits
+  where id between (? << 32) + 1 and (? << 32) + ? and messages is not null`;
 const historyOf = `select id & 0xffffffff as revision, at, transitions from commits
   where id > (${keyOf} << 32) + ? and id < (${keyOf} + 1 << 32) and transitions <> '' order by id limit ?`;
 const inboxOf = `select id, event, at from commands where session = ${keyOf} and refused is null order by id`;
@@ -32,18 +33,26 @@ const statesAt = (database: SqliteDatabase, key: number, revision: number): { st
   return { states: states.toReversed(), stored };
 };
 
+/** The first `stored` messages, which are those of all commits up to the revision. */
+const messagesAt = (database: SqliteDatabase, key: number, revision: number, stored: number): string[] => {
+  const messages = Array.from<string>({ length: stored });
+  for (const { number, json } of database.rows<{ number: number; json: string }>(messagesApart, key, key, stored - 1))
+    messages[number] = json;
+  const commits = database.rows<{ stored: number; messages: string }>(messagesInCommits, key, key, revision);
+  for (const commit of commits) {
+    const texts = unpackMessages(commit.messages);
+    for (const [index, text] of texts.entries()) messages[commit.stored - texts.length + index] = text;
+  }
+  return messages;
+};
+
 /** Within a transaction, so that what is read fits together. */
 export const readSession = (database: SqliteDatabase, sessionId: string, at?: number): StoredSession | undefined => {
   const row = database.row<SummaryRow>(find, sessionId);
   const revision = at ?? row?.revision ?? 0;
   if (row === undefined || !Number.isInteger(revision) || revision < 1 || revision > row.revision) return undefined;
   const { states, stored } = statesAt(database, row.key, revision);
-  const older = database.rows<{ json: string }>(olderMessagesOf, row.key, row.key, stored - 1);
-  const packed = database.rows<{ messages: string }>(messagesOf, row.key, row.key, revision);
-  const messages = [
-    ...older.map(({ json }) => json),
-    ...packed.flatMap(({ messages: texts }) => unpackMessages(texts)),
-  ];
+  const messages = messagesAt(database, row.key, revision, stored);
   return { summary: summaryOf(row), revision, states, messages };
 };
 

@@ -28,8 +28,9 @@ const upgrades: readonly string[] = [
   'alter table commands add column refused text',
   // The row of a busy session may be older than its last commit: whoever does not know that must not read it.
   '',
-  // Messages of before stay where they are. The name is another one, so that no process of an older version goes on without the new ones.
-  'alter table commits add column messages text; alter table messages rename to older_messages',
+  // Messages of before stay where they are, and so do those of commits with many of them come to lie. The name is another one, so that no
+  // process of an older version goes on without the new ones.
+  'alter table commits add column messages text; alter table messages rename to messages_apart',
 ];
 
 export const pragma = (database: DatabaseSync, name: string): unknown =>

@@ -86,7 +86,7 @@ test('what is deleted from a file of schema 3 is no longer in it', async () => {
   expect(await store.delete('answered')).toBe(true);
   await store.close();
   const file = new DatabaseSync(path);
-  const texts = file.prepare('select json from older_messages').all();
+  const texts = file.prepare('select json from messages_apart').all();
   file.close();
   expect(texts).toHaveLength(6);
   expect(JSON.stringify(texts)).not.toContain('Where does Ann live?');

@@ -107,7 +107,7 @@ test('a file of the first schema is brought to this one, with what lies in its i
   await before.close();
   const lowered = new DatabaseSync(path);
   lowered.exec(`alter table commands drop column refused; alter table commits drop column messages;
-    alter table older_messages rename to messages; pragma user_version = 1`);
+    alter table messages_apart rename to messages; pragma user_version = 1`);
   lowered.close();
   const store = sqliteStore(path);
   expect(await store.inbox('one')).toMatchObject([{ id, event: { type: 'turn.stop' } }]);
@@ -164,6 +164,23 @@ test('R39: a busy session that another store object wrote, or deleted and began 
   expect(await mine.read('two')).toMatchObject({ revision: 1 });
   await mine.close();
   await theirs.close();
+});
+
+test('messages are in order, whether a commit brought a few of them or many', async () => {
+  const store = sqliteStore(path);
+  let said = 0;
+  const some = (count: number): string[] => Array.from({ length: count }, () => `{"said":${said++}}`);
+  for (const [index, count] of [2, 3000, 0, 1, 16, 17, 1].entries()) {
+    await store.commit(commitOf(session, index + 1, { messages: some(count), summary: { messages: said } }));
+  }
+  const textsAt = async (at: number): Promise<string[] | undefined> => (await store.read('one', { at }))?.messages;
+  const all = Array.from({ length: said }, (_, index) => `{"said":${index}}`);
+  expect(await textsAt(7)).toEqual(all);
+  expect(await textsAt(5)).toEqual(all.slice(0, 3019));
+  expect(await textsAt(1)).toEqual(all.slice(0, 2));
+  await store.delete('one');
+  expect(await store.read('one')).toBeUndefined();
+  await store.close();
 });
 
 test('a file that is no database of ours is refused and left as it is', async () => {
