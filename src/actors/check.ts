@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { type JsonValue, canonicalJson, isJson, copyJson } from '../messages/json.ts';
-import { copyOnRead } from '../messages/copy-on-read.ts';
+import { showMessages } from '../messages/show-messages.ts';
 import type { Message } from '../messages/message.ts';
 import { type CallResult, type CallSpec, rejection } from '../tools/call.ts';
 import type { ApprovalContext, Tool } from '../tools/tool.ts';
@@ -71,15 +71,8 @@ const verdictOf = async (
   { policy, messagesOf }: CheckOptions,
   callActor: AnyActorRef,
 ): Promise<Verdict> => {
-  const messages = copyOnRead(() => messagesOf(callActor));
-  const ctx: ApprovalContext = {
-    callId: call.callId,
-    sessionId,
-    get messages() {
-      return messages();
-    },
-    context: hostOf(callActor).context(),
-  };
+  const about = { callId: call.callId, sessionId, context: hostOf(callActor).context() };
+  const ctx: ApprovalContext = showMessages(about, () => messagesOf(callActor));
   try {
     const verdict = await policy?.({ callId: call.callId, tool: tool.name, input }, ctx);
     if (verdict !== undefined) return verdict === 'approve' || verdict === 'reject' ? verdict : 'ask';

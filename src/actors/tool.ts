@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { AgentError, errorData, isInstance } from '../errors.ts';
 import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
-import { copyOnRead } from '../messages/copy-on-read.ts';
+import { showMessages } from '../messages/show-messages.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
 import { type CallResult, type CallSpec, type ToolChange, leftBehind, ownTool, textResult } from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
@@ -132,8 +132,7 @@ const execute = async (
       host.audience.publish({ type: 'tool-progress', callId: call.callId, tool: call.tool, value: shown });
     }
   };
-  const messages = copyOnRead(() => messagesOf(parent as AnyActorRef));
-  const ctx: ToolContext = {
+  const about: Omit<ToolContext, 'messages'> = {
     callId: call.callId,
     sessionId,
     idempotencyKey: `${sessionId}:${call.callId}`,
@@ -141,9 +140,6 @@ const execute = async (
     iteration: call.iteration,
     callIndex: call.index,
     callCount: call.count,
-    get messages() {
-      return messages();
-    },
     context: host.context(),
     metadata: metadataOf(parent as AnyActorRef),
     signal: both,
@@ -178,6 +174,7 @@ const execute = async (
       },
     },
   };
+  const ctx: ToolContext = showMessages(about, () => messagesOf(parent as AnyActorRef));
   try {
     const work = (async () => {
       const value = await run({ tool, input, ctx });

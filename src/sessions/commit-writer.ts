@@ -8,7 +8,7 @@ import { type Committed, type CommittedSource, type NextCommit, nextCommit } fro
 /** Writes what is new in one session to its store. */
 export interface CommitWriter {
   /** What the store has; undefined where it is not known. */
-  readonly known: Committed | undefined;
+  known(): Committed | undefined;
   /** Writes nothing where nothing is new. Rejects with `session-conflict` or `store-error`, or what the store says of itself. */
   write(): Promise<void>;
   /** What `known` was given as, or has become: what a session goes on from that has slept. */
@@ -96,9 +96,7 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
   };
 
   return {
-    get known() {
-      return typeof known === 'object' ? known : undefined;
-    },
+    known: () => (typeof known === 'object' ? known : undefined),
     // What the state was is written again from what was seen.
     kept: () => {
       if (typeof known !== 'object' || known.seen === undefined) return known;

@@ -6,7 +6,7 @@ import type { RequestNotes } from '../actors/request-notes.ts';
 import { AgentError } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { requestOf } from '../machines/request.ts';
-import { copyOnRead } from '../messages/copy-on-read.ts';
+import { showMessages } from '../messages/show-messages.ts';
 import { repairHistory } from '../messages/history.ts';
 import { copyJson } from '../messages/json.ts';
 import { createViewer } from '../messages/view.ts';
@@ -39,15 +39,8 @@ const askForInstructions = async (
   { sessionId, messages, turn }: AgentContext,
   context: unknown,
 ): Promise<string> => {
-  const read = copyOnRead(() => messages);
-  const text: unknown = await instructions({
-    sessionId,
-    get messages() {
-      return read();
-    },
-    context,
-    iteration: turn.iterations + 1,
-  });
+  const about = { sessionId, context, iteration: turn.iterations + 1 };
+  const text: unknown = await instructions(showMessages(about, () => messages));
   if (typeof text === 'string') return text;
   throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
 };

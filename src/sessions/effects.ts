@@ -8,7 +8,7 @@ import { type StopLogic, createStopLogic } from '../actors/stop-when.ts';
 import { type ToolLogic, createToolLogic } from '../actors/tool.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { recall } from '../machines/remembered.ts';
-import { copyOnRead } from '../messages/copy-on-read.ts';
+import { showMessages } from '../messages/show-messages.ts';
 import { type Message, textOf } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import { isProvided, noTool } from '../tools/call.ts';
@@ -88,17 +88,8 @@ export const createEffects = (parts: EffectParts): Effects => {
     stopWhen: createStopLogic((agent) => {
       const { sessionId, messages, turn } = contextOf(agent);
       const { iterations, usage } = turn;
-      const read = copyOnRead(() => messages);
-      const asked = {
-        sessionId,
-        iterations,
-        usage,
-        get messages() {
-          return read();
-        },
-        context: hostOf(agent).context(),
-      };
-      return options.stopWhen?.(asked) ?? false;
+      const about = { sessionId, iterations, usage, context: hostOf(agent).context() };
+      return options.stopWhen?.(showMessages(about, () => messages)) ?? false;
     }),
   };
 };

@@ -9,7 +9,7 @@ import type { CommittedSource, Moment } from './next-commit.ts';
 /** Writes one session to its store. */
 export interface Journal {
   /** Of a durable store: the last commit; undefined before the first. */
-  readonly revision: number | undefined;
+  revision(): number | undefined;
   note(transition: Transition): void;
   /** Of a command that is carried out: the next commit takes it out of the inbox. */
   take(commandId: number): void;
@@ -84,10 +84,7 @@ export const createJournal = (options: JournalOptions): Journal => {
   }, writer.hasAll);
 
   return {
-    get revision() {
-      if (!store.durable) return undefined;
-      return writer.known === undefined ? options.madeFrom : writer.known.revision;
-    },
+    revision: () => (store.durable ? (writer.known()?.revision ?? options.madeFrom) : undefined),
     note: (transition) => {
       news.transitions.push(transition);
     },

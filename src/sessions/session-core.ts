@@ -227,7 +227,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     return writeDocument(last ?? seeActor(actor), context().sessionId, {
       agent: source.agent,
       createdAt,
-      revision: journal.revision,
+      revision: journal.revision(),
     });
   };
 
@@ -246,7 +246,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     if (objects === undefined || !isIdle(seen)) return undefined;
     inbox.watch(false);
     const committed = journal.kept();
-    return { seen: sameSeen(seen, committed), committed, revision: journal.revision, createdAt, objects };
+    return { seen: sameSeen(seen, committed), committed, revision: journal.revision(), createdAt, objects };
   };
 
   const dispose = async (): Promise<void> => {

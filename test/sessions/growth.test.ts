@@ -8,6 +8,7 @@ import { sqliteStore } from '../../src/stores/sqlite-store.ts';
 import type { Commit, SessionStore } from '../../src/stores/store.ts';
 import type { Message } from '../../src/messages/message.ts';
 import { forgetfulModel } from '../support/models.ts';
+import { runFile } from '../support/process.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
 
 const rounds = 300;
@@ -68,4 +69,10 @@ test('B140: of 300 rounds in one turn a commit is no larger than one of ten, and
 
 test('B140: of 300 turns a commit is no larger than one of ten, and all of them at most three times the messages', async () => {
   expectFlat(await grow({ ...memoryStore(), durable: true }, false));
+});
+
+test('a run that is over is gone with the next young objects that are collected', async () => {
+  const { left } = await runFile(new URL('scripts/leave-nothing.ts', import.meta.url));
+  // A run of three calls makes several hundred kB.
+  expect(left).toBeLessThan(30_000);
 });
