@@ -142,8 +142,8 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
         'run: option "session" is no session; use agent.open() or agent.restore()',
       );
     }
-    const { machine: its }: { machine: unknown } = session.actor.getSnapshot();
-    if (its !== machine) checkAgentName(session.toJSON(), name, formerNames);
+    // Its actor is not asked for: one that waits need not be woken for this.
+    if (live.current(session.id) !== session) checkAgentName(session.toJSON(), name, formerNames);
     return session as RunnableSession;
   };
   /** Nobody can have a new session but its run: when that has its answer, nothing of it stays but what the store has. */

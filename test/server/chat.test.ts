@@ -107,9 +107,8 @@ test('a page that is loaded again shows the same, at every point of the turn', a
 const queued = async (agent: Agent): Promise<number> =>
   (await agent.open('ann/c')).actor.getSnapshot().context.inbox.length;
 
-test('R34: a message that comes while a turn runs is answered by its own turn, in a message of its own', async () => {
-  const held = heldTool('wait');
-  const { handle, agent } = serve([calls(call('wait')), 'First.', 'Second.'], { tools: [held.tool] });
+/** Two pages of one chat: the second asks while the tool of the first one's turn runs, which then ends. */
+const askTwice = async (handle: ReturnType<typeof createHandler>, agent: Agent, held: ReturnType<typeof heldTool>) => {
   const first = await pageOf(handle, 'c');
   const asked = first.sendMessage({ text: 'one' });
   await held.whenBegun(1);
@@ -119,6 +118,13 @@ test('R34: a message that comes while a turn runs is answered by its own turn, i
   held.end(0);
   await Promise.all([asked, askedToo]);
   await resting(second);
+  return { first, second };
+};
+
+test('R34: a message that comes while a turn runs is answered by its own turn, in a message of its own', async () => {
+  const held = heldTool('wait');
+  const { handle, agent } = serve([calls(call('wait')), 'First.', 'Second.'], { tools: [held.tool] });
+  const { first, second } = await askTwice(handle, agent, held);
   expect(first.messages.at(-1)).toMatchObject({ id: 'turn-1' });
   expect(first.text()).toContain('First.');
   expect(second.messages.at(-1)).toMatchObject({ id: 'turn-2', role: 'assistant' });
@@ -131,15 +137,7 @@ test('R33: a message behind a turn that comes to wait ends its stream with the w
   const { handle, agent } = serve([calls(call('wait')), calls(call('pay', { sum: 1 })), 'Paid.', 'Second.'], {
     tools: [held.tool, pay],
   });
-  const first = await pageOf(handle, 'c');
-  const asked = first.sendMessage({ text: 'one' });
-  await held.whenBegun(1);
-  const second = await pageOf(handle, 'c');
-  const askedToo = second.sendMessage({ text: 'two' });
-  await expect.poll(() => queued(agent)).toBe(1);
-  held.end(0);
-  await Promise.all([asked, askedToo]);
-  await resting(second);
+  await askTwice(handle, agent, held);
   expect((await agent.open('ann/c')).status).toBe('waiting');
 });
 

@@ -96,6 +96,17 @@ test('R27: a session that waits lets its actor go and goes on where it was, howe
   expect(woken()).toBe(3);
 });
 
+test('a session that a run was given, and that waits, lets its actor go as well', async () => {
+  const { agent, paid, made } = clerk();
+  const session = await agent.open('one');
+  expect((await agent.run('Pay.', { session })).outcome.type).toBe('pending');
+  await collect();
+  expect(made.map((actor) => actor.deref())).toEqual([undefined]);
+  await approveAll(session);
+  expect((await session.settled()).text).toBe('Paid.');
+  expect(paid).toEqual([{ sum: 3 }, { sum: 4 }]);
+});
+
 test('whoever has asked for its actor keeps it, and it is the one that goes on', async () => {
   const { agent, woken } = clerk();
   const session = await waiting(agent);

@@ -2,6 +2,7 @@ import { AgentError } from '../../errors.ts';
 import type { JsonValue } from '../../messages/json.ts';
 import type { AgentEvent } from '../../sessions/agent-event.ts';
 import type { Session } from '../../sessions/session.ts';
+import { turnUnderWay } from '../../sessions/turn-under-way.ts';
 import { fromUIMessages } from './from-ui-messages.ts';
 import { type UIStreamOptions, toUIMessageStream } from './to-ui-message-stream.ts';
 import type { UIMessage, UIMessageChunk } from './ui-types.ts';
@@ -13,7 +14,7 @@ export interface UIAnswerOptions extends Omit<UIStreamOptions, 'messages'> {
   edits?: Readonly<Record<string, JsonValue>>;
 }
 
-const turnOf = (session: Session): number => session.actor.getSnapshot().context.turn.number;
+const turnOf = (session: Session): number => turnUnderWay(session).number;
 
 const soon = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, 0, undefined));
 
