@@ -60,17 +60,12 @@ class LocalSession implements OwnSession {
     return core;
   }
 
-  #beginAgain(): SessionCore {
-    const core = this.#begin(this.#source, this.#asleep);
-    this.#unwatch?.();
-    this.#unwatch = undefined;
-    return core;
-  }
-
   #awake(): SessionCore {
     if (this.#core !== undefined) return this.#core;
-    const core = this.#beginAgain();
+    const core = this.#begin(this.#source, this.#asleep);
     core.actor.start();
+    this.#unwatch?.();
+    this.#unwatch = undefined;
     return core;
   }
 
@@ -85,11 +80,14 @@ class LocalSession implements OwnSession {
   }
 
   #sleep(): void {
-    const asleep = this.#core?.sleep();
-    if (asleep === undefined) return;
+    const core = this.#core;
+    const asleep = core?.sleep();
+    if (core === undefined || asleep === undefined) return;
     this.#asleep = asleep;
     this.#core = undefined;
-    this.#unwatch = watchWeakly(this.#source.store, this.id, new WeakRef(this));
+    // At no moment does nobody watch: a store may take what came before it was asked for known.
+    this.#unwatch = watchWeakly(this.#source.store, this.id, this);
+    core.inbox.watch(false);
   }
 
   get #context(): AgentContext {
@@ -287,7 +285,8 @@ class LocalSession implements OwnSession {
 
   [Symbol.asyncDispose](): Promise<void> {
     // One that sleeps is not woken: its actor does not start again.
-    this.#disposing ??= (this.#core ?? this.#beginAgain()).dispose();
+    this.#disposing ??= (this.#core ?? this.#begin(this.#source, this.#asleep)).dispose();
+    this.#unwatch?.();
     return this.#disposing;
   }
 }

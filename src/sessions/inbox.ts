@@ -33,19 +33,31 @@ export interface InboxOptions {
   mayHaveMissed: boolean;
 }
 
+/** What ends the watching of those that are gone. */
+const unheld = new FinalizationRegistry<() => void>((end) => end());
+
 /** Held weakly: a session that nobody else holds is not kept by being watched; whoever opens it next reads its inbox. */
 export const watchWeakly = (
   store: SessionHome,
   sessionId: string,
-  held: WeakRef<{ readInbox(): Promise<void> }>,
+  reader: { readInbox(): Promise<void> },
 ): (() => void) | undefined => {
-  const end = store.watch?.(sessionId, () => {
-    const reader = held.deref();
-    if (reader === undefined) end?.();
-    // The next look tells what failed in this one.
-    else reader.readInbox().catch(() => undefined);
-  });
-  return end;
+  const held = new WeakRef(reader);
+  // The next look tells what failed in this one.
+  const end = store.watch?.(
+    sessionId,
+    () =>
+      void held
+        .deref()
+        ?.readInbox()
+        .catch(() => undefined),
+  );
+  if (end === undefined) return undefined;
+  unheld.register(reader, end, held);
+  return () => {
+    unheld.unregister(held);
+    end();
+  };
 };
 
 /** The command's message with an id, so that it can be heard what becomes of it. */
@@ -135,7 +147,7 @@ export const createInbox = (options: InboxOptions): Inbox => {
         mayHaveMissed = true;
         return;
       }
-      leave = watchWeakly(store, sessionId, new WeakRef(inbox));
+      leave = watchWeakly(store, sessionId, inbox);
       // What fails here is told by the next commit.
       if (mayHaveMissed) inbox.readInbox().catch(() => undefined);
     },

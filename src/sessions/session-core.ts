@@ -44,7 +44,7 @@ export interface SessionCore {
   /** A decision or a message has come in for good when it is stored. */
   stored<T>(work: Promise<T>): Promise<T>;
   toJSON(): SessionDocument;
-  /** What the session is made from again; undefined where its actor must stay. The core is over with it. */
+  /** What the session is made from again; undefined where its actor must stay. The core is over with it when its inbox is watched no more. */
   sleep(): Asleep | undefined;
   dispose(): Promise<void>;
 }
@@ -244,7 +244,6 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     const objects = live.kept();
     const seen = seeActor(actor);
     if (objects === undefined || !isIdle(seen)) return undefined;
-    inbox.watch(false);
     const committed = journal.kept();
     return { seen: sameSeen(seen, committed), committed, revision: journal.revision(), createdAt, objects };
   };

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Agent } from '../../src/sessions/agent.ts';
 import type { AgentEvent } from '../../src/sessions/agent-event.ts';
@@ -158,6 +161,46 @@ test('a command that is left in the store wakes it', async () => {
   await someTurnsOfTheLoop();
   expect((await session.settled()).text).toBe('Paid.');
   expect([paid.length, woken()]).toEqual([2, 1]);
+});
+
+test('R27: a command that another process leaves while it falls asleep wakes it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentchart-asleep-'));
+  const stores = [sqliteStore(join(folder, 'sessions.db')), sqliteStore(join(folder, 'sessions.db'))] as const;
+  const [store, elsewhere] = stores;
+  const answered = Promise.withResolvers<void>();
+  const { agent, woken } = clerk({
+    store,
+    model: scriptedModel([calls(call('pay')), 'Paid.']),
+    tools: [toolOf('pay', () => answered.resolve(), { needsApproval: true })],
+  });
+  const session = await waiting(agent);
+  await elsewhere.post('one', { type: 'approval.granted', callId: 'call_1_0' });
+  // Nothing here asks the session for anything.
+  await answered.promise;
+  expect([(await session.settled()).text, woken()]).toEqual(['Paid.', 1]);
+  await agent.close();
+  for (const each of stores) await each.close();
+  await rm(folder, { recursive: true });
+});
+
+test('a store watches for no session that nobody holds any more', async () => {
+  const store = memoryStore();
+  const watched = new Set<object>();
+  const watch: typeof store.watch = (sessionId, notify) => {
+    const end = store.watch?.(sessionId, notify);
+    const one = { sessionId };
+    watched.add(one);
+    return () => {
+      watched.delete(one);
+      end?.();
+    };
+  };
+  const { agent } = clerk({ store: { ...store, watch } });
+  await waiting(agent);
+  await someTurnsOfTheLoop();
+  expect(watched.size).toBe(1);
+  for (let tries = 0; tries < 10 && watched.size > 0; tries += 1) await collect();
+  expect(watched.size).toBe(0);
 });
 
 test('a message that waits behind a decision is read', async () => {
