@@ -10,6 +10,15 @@ const absolute = (path: string): string => {
   }
 };
 
+/** SQLite writes its log beside the file itself, not beside a link to it. */
+const logOf = (path: string): string => {
+  try {
+    return `${process.getBuiltinModule('node:fs').realpathSync(path)}-wal`;
+  } catch {
+    return `${path}-wal`;
+  }
+};
+
 /** Tells which file lies at a path: undefined where there is none, or where that cannot be known. */
 const fileAt = (path: string): string | undefined => {
   try {
@@ -22,32 +31,38 @@ const fileAt = (path: string): string | undefined => {
 };
 
 /**
- * A file that is open, and the path by which others find it. A file that is moved or deleted can still be written, and what is written is lost
- * with the process.
+ * A file that is open, and the path by which others find it; with it the log, in which the last commits are. What is moved or deleted can still be
+ * written, and what is written is lost with the process.
  */
 export class FilePlace {
-  readonly #path: string;
-  readonly #file: string | undefined;
-  #isThere = true;
+  readonly #files: readonly { path: string; file: string; name: string }[];
+  #gone: string | undefined;
   #looked = performance.now();
 
-  constructor(path: string) {
-    this.#path = absolute(path);
-    this.#file = fileAt(this.#path);
+  constructor(given: string) {
+    const path = absolute(given);
+    const log = logOf(path);
+    const open = [
+      { path, name: 'it' },
+      { path: log, name: `its log "${log}"` },
+    ];
+    // One that is no file, such as `:memory:`, is nobody else's to move.
+    this.#files = open.flatMap((each) => {
+      const file = fileAt(each.path);
+      return file === undefined ? [] : [{ ...each, file }];
+    });
   }
 
-  /** Throws where another file lies at the path now, or none; that is found out within a quarter of a second. */
+  /** Throws where another file lies at a path now, or none; that is found out within a quarter of a second. */
   check(): void {
-    // One that is no file, such as `:memory:`, is nobody else's to move.
-    if (this.#file === undefined) return;
     const now = performance.now();
-    if (!this.#isThere || now - this.#looked >= interval) {
+    if (this.#gone !== undefined || now - this.#looked >= interval) {
       this.#looked = now;
-      this.#isThere = fileAt(this.#path) === this.#file;
+      this.#gone = this.#files.find(({ path, file }) => fileAt(path) !== file)?.name;
     }
-    if (!this.#isThere)
+    if (this.#gone !== undefined)
       throw new Error(
-        'it was moved or deleted while it was open; put it back, or close the store and open another one',
+        `${this.#gone} was moved or deleted while it was open; put it back, or close the store and open another one`,
       );
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -84,6 +84,31 @@ test.skipIf(process.platform === 'win32')(
     expect((await other.read('one'))?.revision).toBe(1);
     await store.close();
     await other.close();
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a file whose log is deleted while it is open takes nothing more, and has all that it took when it is closed',
+  async () => {
+    const link = join(folder, 'link.db');
+    await symlink(path, link);
+    const store = sqliteStore(link);
+    await store.commit(commitOf(session, 1));
+    await rm(`${path}-wal`);
+    let taken = 1;
+    const failure = () =>
+      store.commit(commitOf(session, taken + 1)).then(
+        () => void (taken += 1),
+        (error: unknown) => error,
+      );
+    await expect.poll(failure).toMatchObject({
+      code: 'store-error',
+      message: expect.stringContaining(`"${link}": its log "${path}-wal" was moved or deleted while it was open`),
+    });
+    await store.close();
+    const next = sqliteStore(path);
+    expect((await next.read('one'))?.revision).toBe(taken);
+    await next.close();
   },
 );
 
