@@ -167,7 +167,8 @@ export class SqliteConnection {
     } catch (error) {
       database.close();
       if (isBusy(error)) throw error;
-      throw new AgentError('store-error', `${this.#place}: ${(error as Error).message}`, { cause: error });
+      const { message } = openFailure(this.#path, error);
+      throw new AgentError('store-error', `${this.#place}: ${message}`, { cause: error });
     }
   }
 

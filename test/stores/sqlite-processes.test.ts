@@ -177,3 +177,21 @@ test.skipIf(process.platform === 'win32')(
     });
   },
 );
+
+test.skipIf(process.platform === 'win32')(
+  'a file in a folder that cannot be written is refused with that reason',
+  async () => {
+    const store = sqliteStore(path);
+    await store.commit(commitOf({ agent: 'agent', sessionId: 'kept' }, 1));
+    await store.close();
+    await chmod(path, 0o666);
+    await chmod(folder, 0o555);
+    const told = {
+      code: 'store-error',
+      message: expect.stringMatching(/: its folder must be writable, and is not for this process$/),
+    };
+    expect(await runFile(script('read-only'), [path])).toEqual(told);
+    expect(await runFile(script('read-only'), [join(folder, 'new.db')])).toEqual(told);
+    await chmod(folder, 0o755);
+  },
+);
