@@ -5,6 +5,7 @@ import { isJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import type { ChatModel } from '../models/chat-model.ts';
 import type { Compaction } from '../models/compaction.ts';
+import { checkCompacted } from './check-compacted.ts';
 
 export interface CompactionTask {
   compaction: Compaction;
@@ -34,14 +35,16 @@ export const compactConversation = async (task: CompactionTask): Promise<Compact
   const before = conversation.length;
   const usage = context.modelCalls.findLast(({ purpose }) => purpose === undefined)?.usage;
   try {
-    const { messages, memory, by, errors, calls } = await compaction.compact({
-      messages: conversation.map(copyOf),
+    const given = conversation.map(copyOf);
+    const compacted = await compaction.compact({
+      messages: [...given],
       memory: earlier?.memory ?? context.compaction,
       usage,
       isTooLong: refused !== undefined,
       model,
       signal,
     });
+    const { messages, memory, by, errors, calls } = checkCompacted(compacted, given);
     if (memory !== undefined && !isJson(memory)) throw new TypeError('its memory is no plain JSON');
     if (by.length === 0 && memory === undefined && errors === undefined && calls === undefined) return { messages };
     const kept = memory ?? earlier?.memory;

@@ -25,6 +25,10 @@ export const isA = (type: 'string' | 'function' | 'boolean'): Bound => ({
   holds: (value) => typeof value === type,
 });
 export const isList: Bound = { says: 'an array', holds: Array.isArray };
+export const listOf = (what: string, holds: Bound['holds']): Bound => ({
+  says: `an array of ${what}`,
+  holds: (value) => Array.isArray(value) && value.every(holds),
+});
 export const functions: Bound = {
   says: 'an array of functions',
   holds: (value) => Array.isArray(value) && value.every((item) => typeof item === 'function'),

@@ -134,6 +134,38 @@ inBothModes('compaction (R49)', (run) => {
     }
   });
 
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['messages that are no list', { messages: 'all', by: ['x'] }],
+    ['what is no message', { messages: ['hello', null], by: ['x'] }],
+    ['a role that nobody has', { messages: [{ role: 'wizard', content: 'hello' }], by: ['x'] }],
+    ['nothing to send', { messages: [], by: ['x'] }],
+    ['names that are no list', { messages: [{ role: 'user', content: 'short' }], by: 'x' }],
+    ['calls that are none', { messages: [{ role: 'user', content: 'short' }], by: ['x'], calls: [null] }],
+    [
+      'tokens that are no numbers',
+      {
+        messages: [{ role: 'user', content: 'short' }],
+        by: ['x'],
+        calls: [{ model: 'm', usage: { inputTokens: '9' } }],
+      },
+    ],
+  ])('R49: a compaction that gives %s is left out, and an event tells', async (_name, given) => {
+    const model = scriptedModel(['one']);
+    const agent = createAgent({ model, compaction: { compact: () => given as never } });
+    const session = await agent.open();
+    const events = session.events();
+    const { result } = await run(agent, 'hello', { session });
+    expect(result.text).toBe('one');
+    expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['user: hello']);
+    for await (const event of events) {
+      if (event.type === 'finish') throw new Error('no event told');
+      if (event.type !== 'error') continue;
+      expect(event.error).toMatchObject({ code: 'compaction-failed' });
+      break;
+    }
+  });
+
   test('R49: a request that the provider finds too long is made shorter once and sent again', async () => {
     const model = scriptedModel(['a0', 'a1', tooLong(), 'a2', 'a3']);
     const agent = createAgent({
