@@ -15,11 +15,11 @@ const tools = [brewTime];
 const longest = 5;
 
 /** The results of all calls of a turn, in the order of the calls. */
-const answerAll = async ({ messages }: RunResult): Promise<ToolMessage> => {
+const answerAll = async ({ messages, sessionId }: RunResult): Promise<ToolMessage> => {
   const reply = messages.at(-1);
   const calls = reply?.role === 'assistant' ? callsOf(reply) : [];
   for (const { toolName, input } of calls) console.log(`→ ${toolName} ${escapeText(JSON.stringify(input))}`);
-  const content = await Promise.all(calls.map((call) => answerCall(call, { tools, messages })));
+  const content = await Promise.all(calls.map((call) => answerCall(call, { tools, messages, sessionId })));
   return { role: 'tool', content };
 };
 

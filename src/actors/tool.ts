@@ -3,11 +3,20 @@ import { AgentError, errorData, isInstance } from '../errors.ts';
 import { copyJson, isJson, type JsonValue } from '../messages/json.ts';
 import { showMessages } from '../messages/show-messages.ts';
 import type { Message, ToolOutput } from '../messages/message.ts';
-import { type CallResult, type CallSpec, type ToolChange, leftBehind, ownTool, textResult } from '../tools/call.ts';
+import {
+  type CallResult,
+  type CallSpec,
+  type ToolChange,
+  leftBehind,
+  notStarted,
+  ownTool,
+  textResult,
+} from '../tools/call.ts';
 import type { InputCheck, Tool, ToolContext } from '../tools/tool.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import { isAsyncIterable, lastOf } from '../tools/last-value.ts';
 import type { RunTool } from '../tools/tool-middleware.ts';
+import { isTool } from '../tools/tool-registry.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import { toPlainJson } from '../tools/plain-json.ts';
 import { failureOutput } from '../tools/failure-output.ts';
@@ -118,12 +127,12 @@ const execute = async (
   if (timer !== undefined) signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
   let endTurn = false;
   const toolChanges: ToolChange[] = [];
+  const refuse = (problem: string): never => {
+    throw new AgentError('invalid-tool', problem);
+  };
   const refuseFixed = (name: string): void => {
-    if (name === tools.fixed) {
-      throw new AgentError(
-        'invalid-tool',
-        `"${name}" gives the structured answer: it is not to be replaced or taken away`,
-      );
+    if (tools.fixed !== undefined && name === tools.fixed) {
+      refuse(`"${name}" gives the structured answer: it is not to be replaced or taken away`);
     }
   };
   const show = (value: unknown): void => {
@@ -150,16 +159,17 @@ const execute = async (
     tools: {
       add: (added) => {
         if (typeof added === 'string') {
+          if (tools.find({ tool: added }) === undefined)
+            refuse(`ctx.tools.add: "${added}" is no tool of this agent, neither in tools nor in extraTools`);
           toolChanges.push({ name: added, toolKey: ownTool });
           return;
         }
+        if (!isTool(added)) refuse('ctx.tools.add takes what tool() makes, or the name of a tool of this agent');
         refuseFixed(added.name);
-        if (added.agent !== undefined) {
-          throw new AgentError(
-            'invalid-tool',
+        if (added.agent !== undefined)
+          refuse(
             `an agent cannot be added while a turn runs: give "${added.name}" in extraTools and add it by its name`,
           );
-        }
         const toolKey = `${sessionId}:${call.callId}:${toolChanges.length}`;
         tools.keep(toolKey, added);
         toolChanges.push({ name: added.name, toolKey });
@@ -192,8 +202,7 @@ const execute = async (
     }
     return failed(tool, returned.error, detailedErrors, returned.output);
   } catch (error) {
-    if (signal.aborted)
-      return settled(textResult('stopped', 'Error: the call was stopped while it ran; its outcome is unknown.'));
+    if (signal.aborted) return settled(leftBehind('stopped'));
     if (isInstance(error, TimedOut)) {
       const text = `Error: the tool timed out after ${tool.timeout} ms.`;
       return settled(textResult('timed-out', text, { name: 'TimeoutError', message: text, code: 'timed-out' }), true);
@@ -231,12 +240,12 @@ export const createToolLogic = (options: ToolOptions): ToolLogic =>
     try {
       await unlessAborted(hostOf(parent).barrier(), signal);
     } catch (error) {
-      if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
+      if (signal.aborted) return settled(notStarted);
       return settled(
         textResult('failed', 'Error: the call was not started: its session could not be stored.', errorData(error)),
       );
     }
-    if (signal.aborted) return settled(textResult('stopped', 'Error: the call was stopped before it started.'));
+    if (signal.aborted) return settled(notStarted);
     // What somebody decided on runs exactly as it was shown; a copy, for a tool that changes its input may run again.
     return execute(tool, given.isChecked ? copyJson(given.input) : check.value, scope, options);
   });

@@ -44,7 +44,7 @@ export interface TicketedTurn extends TurnRun {
 
 /** What the innermost middleware calls. */
 export const innermost: RunTurn = (turn) => {
-  const proceed = (turn as TicketedTurn)[ticket];
+  const proceed = (turn as TicketedTurn | undefined)?.[ticket];
   if (proceed !== undefined) return proceed(turn);
   throw new AgentError(
     'invalid-option',

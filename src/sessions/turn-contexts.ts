@@ -9,6 +9,7 @@ import type { ToolFinder } from '../tools/tool-finder.ts';
 import { type Provided, checkProvided, providerError } from './check-provided.ts';
 import type { ContextProvider, HistoryProvider } from './context-provider.ts';
 import { conversationOf } from './conversation-of.ts';
+import { checkOne, isList } from './option-bounds.ts';
 
 /** What holds for one turn of one session. */
 export interface TurnContext {
@@ -78,6 +79,7 @@ export const createTurnContexts = (options: TurnContextOptions): TurnContexts =>
       if (history === undefined) return undefined;
       try {
         const loaded = await history.load(about);
+        checkOne(loaded, isList, 'what load gives');
         return loaded.length === 0 ? [] : checkMessages(loaded);
       } catch (error) {
         throw providerError('history provider', error);

@@ -123,6 +123,9 @@ export const textResult = (status: CallStatus, text: string, error?: ErrorData):
   ...(error === undefined ? {} : { error }),
 });
 
+/** A call that was stopped in time. */
+export const notStarted: CallResult = textResult('stopped', 'Error: the call was stopped before it started.');
+
 /** A call that ended while its tool ran: what the tool has done by then nobody knows. */
 export const leftBehind = (status: 'stopped' | 'cancelled'): CallResult =>
   textResult(status, `Error: the call was ${status} while it ran; its outcome is unknown.`);

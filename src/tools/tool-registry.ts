@@ -32,7 +32,8 @@ const either = (a: NeedsApproval, b: NeedsApproval): NeedsApproval => {
   return async (input: unknown, ctx: ApprovalContext) => (await a(input, ctx)) || (await b(input, ctx));
 };
 
-const isTool = (value: unknown): value is Tool =>
+/** As far as it can be seen: what `tool()` makes. */
+export const isTool = (value: unknown): value is Tool =>
   typeof value === 'object' &&
   value !== null &&
   'name' in value &&

@@ -148,6 +148,8 @@ inBothModes('a history provider (R47)', (run) => {
   test.each([
     ['throws', () => Promise.reject(new Error('no disk')), 'no disk'],
     ['gives what is no message', () => [{ role: 'nobody' }] as never, 'role'],
+    ['gives nothing', () => undefined as never, 'load gives must be an array, got undefined'],
+    ['gives a text', () => 'hello' as never, 'load gives must be an array, got "hello"'],
   ])('R47: a history that %s fails the turn; `retry` loads it again', async (_, load, named) => {
     const { history, of } = archive();
     let isBroken = true;

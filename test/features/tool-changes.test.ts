@@ -180,6 +180,19 @@ describe('R12: over a restore', () => {
     expect(results((await later.settled()).messages)).toEqual(['A ran', 'gate ran', 'B ran']);
   });
 
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a tool that `tool()` did not make', { name: 'B', description: 'x' }],
+    ['a number', 5],
+    ['a name that no tool of the agent has', 'Nobody'],
+  ])('R12: adding %s fails the call, says what is wanted, and changes nothing', async (_, added) => {
+    const A = changing((tools) => tools.add(added as never));
+    const model = scriptedModel([calls(call('A')), 'done']);
+    const { messages } = await createAgent({ model, tools: [A], detailedErrors: true }).run('go');
+    expect(results(messages)[0]).toMatch(/ctx\.tools\.add.* tool /);
+    expect(shown(model.requests[1])).toEqual(['A']);
+  });
+
   test('an agent cannot be added live; the tool that tries has failed and says how to do it', async () => {
     const inner = createAgent({ model: scriptedModel([]) });
     const A = changing((tools) => tools.add(inner.asTool({ name: 'inner', description: 'x' })));

@@ -220,6 +220,7 @@ describe('R46: what is wrong with an agent middleware', () => {
       (next: RunTurn) => () => next({ messages: [user('x')] } as never),
       /next needs the turn/,
     ],
+    ['no turn', (next: RunTurn) => () => next(undefined as never), /next needs the turn/],
     [
       'an option out of bounds',
       (next: RunTurn) => (turn: TurnRun) => next({ ...turn, limits: { maxIterations: 0 } }),

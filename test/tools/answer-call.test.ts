@@ -66,6 +66,43 @@ test('R45: the tool finds what it was called with, and its turn is nobody’s', 
   expect(seen[0]?.signal).toBe(signal);
 });
 
+test('R45: with its session a call has the key that the loop would give; without, keys of two sessions differ', async () => {
+  const keys: string[] = [];
+  const look = toolOf('look', (_, { idempotencyKey }) => void keys.push(idempotencyKey));
+  const given = { tools: [look] };
+  for (const options of [{ ...given, sessionId: 's1' }, { ...given, sessionId: 's1' }, given, given])
+    await answerCall(callOf('look'), options);
+  expect(keys.slice(0, 2)).toEqual(['s1:c1', 's1:c1']);
+  expect(new Set(keys).size).toBe(3);
+
+  const model = scriptedModel([{ toolCalls: [{ name: 'look' }] }, 'done']);
+  const { sessionId } = await createAgent({ model, tools: [look] }).run('go');
+  expect(keys.at(-1)).toBe(`${sessionId}:call_1_0`);
+});
+
+test('R45: a call is not run after its signal, and left where the tool does not hear it', async () => {
+  const controller = new AbortController();
+  let runs = 0;
+  const deaf = toolOf('deaf', () => {
+    runs += 1;
+    controller.abort();
+    return new Promise(() => undefined);
+  });
+  const options = { tools: [deaf], signal: controller.signal };
+  const said = async () => (await answerCall(callOf('deaf'), options)).output;
+  expect(await said()).toMatchObject({ type: 'error-text', value: expect.stringContaining('its outcome is unknown') });
+  expect(await said()).toMatchObject({ type: 'error-text', value: expect.stringContaining('before it started') });
+  expect(runs).toBe(1);
+});
+
+test('R1: without a list of tools it says what is missing', async () => {
+  const answering = answerCall(callOf('double'), {} as never);
+  await expect(answering).rejects.toMatchObject({
+    code: 'invalid-option',
+    message: expect.stringContaining('"tools"'),
+  });
+});
+
 test('R13, R45: what does not run here is refused', async () => {
   const helper = createAgent({ model: scriptedModel([]) }).asTool({ name: 'helper' });
   for (const given of [outsideTool('ask'), helper]) {
