@@ -48,13 +48,12 @@ const loadedWith = (files: readonly string[], context: ChunkingContext): Readonl
 };
 
 /**
- * Which file each module of the core goes to. Each costs about two milliseconds of every start, so there are few: what is imported later, since
- * bundlers that make one file of all wrap that; what middleware loads, which needs no XState; and all the rest.
+ * Which file each module of the core goes to. Each costs about two milliseconds of every start, so there are few: what the store of a path needs,
+ * which is loaded later; what middleware loads, which needs no XState; and all the rest. What the core itself loads later has files of its own.
  */
 const placesOf = (context: ChunkingContext): ReadonlyMap<string, string> => {
   const core = loadedWith([fileOf('index')], context);
-  const later = [...core].flatMap((id) => context.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
-  const base = loadedWith([...later, ...builtFor(imports).map(fileOf)], context);
+  const base = loadedWith(builtFor(imports).map(fileOf), context);
   const light = loadedWith([fileOf('middleware/index')], context);
   return new Map([...core].map((id) => [id, base.has(id) ? 'base' : light.has(id) ? 'light' : 'core']));
 };

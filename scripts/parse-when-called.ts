@@ -8,6 +8,7 @@ const toAscii = (code: string): string =>
 /** Makes a `function` of every arrow function that no other function surrounds: in a module both have the same `this`. */
 const withoutOuterArrows = (code: string): string => {
   const text = new RolldownMagicString(code);
+  const declared = new Map<object, string>();
   let depth = 0;
   const enter = (): void => {
     depth += 1;
@@ -16,10 +17,20 @@ const withoutOuterArrows = (code: string): string => {
     depth -= 1;
   };
   const visitor = new Visitor({
-    ArrowFunctionExpression: ({ start, body, async: isAsync, expression: isExpression }) => {
+    VariableDeclaration: ({ start, end, declarations }) => {
+      const [{ id, init } = {}, ...others] = declarations;
+      if (depth > 0 || others.length > 0 || id?.type !== 'Identifier' || init?.type !== 'ArrowFunctionExpression')
+        return;
+      declared.set(init, id.name);
+      text.remove(start, init.start);
+      if (code[end - 1] === ';') text.remove(end - 1, end);
+    },
+    ArrowFunctionExpression: (arrow) => {
+      const { start, body, async: isAsync, expression: isExpression } = arrow;
       if (depth === 0) {
+        const name = declared.get(arrow);
         const params = isAsync ? code.indexOf('(', start) : start;
-        text.update(start, params + 1, `${isAsync ? 'async ' : ''}function(`);
+        text.update(start, params + 1, `${isAsync ? 'async ' : ''}function${name === undefined ? '' : ` ${name}`}(`);
         text.update(code.lastIndexOf('=>', body.start), body.start, isExpression ? '{ return ' : '');
         if (isExpression) text.appendLeft(body.end, '; }');
       }

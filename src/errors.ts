@@ -20,6 +20,7 @@ export type AgentErrorCode =
   | 'context-overflow'
   | 'context-provider-error'
   | 'compaction-failed'
+  | 'load-failed'
   | 'store-error'
   | 'machine-error'
   // models

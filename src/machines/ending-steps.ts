@@ -44,7 +44,7 @@ export const failure = (
 const codeOf = ({ store, overflow, code }: ModelFailure): AgentErrorCode => {
   if (store === true) return 'store-error';
   if (overflow === true) return 'context-overflow';
-  return code === 'context-provider-error' ? code : 'model-error';
+  return code === 'context-provider-error' || code === 'load-failed' ? code : 'model-error';
 };
 
 export const failByModel = (context: AgentContext, rules: AgentRules): Step => {

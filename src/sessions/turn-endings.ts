@@ -1,8 +1,10 @@
 import type { AnyActorRef } from 'xstate';
 import { hostOf } from '../actors/host.ts';
 import type { TellTurn, Told } from '../actors/wake.ts';
+import { errorData } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
-import { type TurnTellerOptions, createTurnTeller } from './turn-teller.ts';
+import { pipeline } from './later.ts';
+import type { TurnTellerOptions } from './tell-turn.ts';
 
 export interface TurnEndings {
   tell: TellTurn;
@@ -19,7 +21,18 @@ export interface TurnEndingOptions extends TurnTellerOptions {
 /** Tells providers how a turn ended and hands its messages over, one turn after the other (R47). */
 export const createTurnEndings = ({ contextOf, onEnd, ...who }: TurnEndingOptions): TurnEndings => {
   const underWay = new WeakMap<AnyActorRef, Promise<Told>>();
-  const tellAll = createTurnTeller(who);
+  /** How many messages a history provider has, where the session does not know yet. */
+  const handed = new WeakMap<AnyActorRef, number>();
+  const tellAll = async (agent: AnyActorRef, about: AgentContext, context: unknown): Promise<Told> => {
+    try {
+      const loaded = pipeline();
+      // Told without delay where that can be: a machine without a session is over by then.
+      const { tellTurn } = loaded instanceof Promise ? await loaded : loaded;
+      return await tellTurn(agent, { about, context, handed, ...who });
+    } catch (error) {
+      return { turn: about.turn.number, errors: [errorData(error)] };
+    }
+  };
 
   return {
     tell: (agent) => {
