@@ -20,7 +20,7 @@ export interface FeedOptions {
   /** Resolves when what is being saved is saved, or is not to be. */
   saved(): Promise<unknown>;
   /** The turn so far as events; `reply` is what has been streamed of the reply under way. */
-  soFar(reply: readonly AgentEvent[]): AgentEvent[];
+  soFar(reply: readonly AgentEvent[]): AgentEvent[] | Promise<AgentEvent[]>;
   /** The last reader has left. */
   left(): void;
 }
@@ -114,9 +114,9 @@ export class EventFeed implements Audience {
     else {
       queueMicrotask(() => {
         if (hasEnded) return;
-        this.#readers = [...this.#readers, reader];
-        for (const event of soFar(this.#recent.list())) this.#give(reader, event);
-        if (this.#isClosed) reader.close();
+        const told = soFar(this.#recent.list());
+        if (told instanceof Promise) this.#joinLater(reader, told, () => hasEnded);
+        else this.#join(reader, told);
       });
     }
     return reader;
@@ -126,6 +126,36 @@ export class EventFeed implements Audience {
     this.#isClosed = true;
     this.rest();
     for (const reader of this.#readers) reader.close();
+  }
+
+  #join(reader: FedReader, told: readonly AgentEvent[], since?: FedReader): void {
+    this.#readers = [...this.#readers, reader];
+    for (const event of told) this.#give(reader, event);
+    for (const event of since?.unread() ?? []) this.#give(reader, event);
+    if (this.#isClosed) reader.close();
+  }
+
+  /** What comes until then is kept for him by a reader in his place. */
+  #joinLater(reader: FedReader, telling: Promise<AgentEvent[]>, hasLeft: () => boolean): void {
+    const { source, saved, left } = this.#options;
+    const nothing = (): void => undefined;
+    const place = new FedReader({ source, saved, onEnd: nothing, onLeave: nothing });
+    this.#readers = [...this.#readers, place];
+    const leave = (): void => {
+      this.#readers = this.#readers.filter((each) => each !== place);
+    };
+    telling.then(
+      (told) => {
+        leave();
+        if (!hasLeft()) this.#join(reader, told, place);
+        else if (!this.hasReaders()) left();
+      },
+      (error: unknown) => {
+        leave();
+        if (!hasLeft()) reader.fail(error);
+        else if (!this.hasReaders()) left();
+      },
+    );
   }
 
   #push(event: AgentEvent): void {

@@ -57,6 +57,8 @@ export class FedReader implements EventReader {
   #hasBegun = false;
   #isGivenUp = false;
   #isOver = false;
+  /** How it ends for who reads on. */
+  #end: Result | Promise<Result> = done;
   /** What tells the events lives for the sake of who waits here. */
   #isHeld = false;
 
@@ -106,10 +108,25 @@ export class FedReader implements EventReader {
     this.#isClosed = true;
     this.#options.onEnd(this);
     this.#look();
-    this.#waiter?.(done);
+    this.#waiter?.(this.#end);
     this.#waiter = undefined;
-    for (const resolve of this.#waiting.splice(0)) resolve(done);
+    for (const resolve of this.#waiting.splice(0)) resolve(this.#end);
     this.#letGo();
+  }
+
+  /** No more events, and whoever reads learns why. */
+  fail(error: unknown): void {
+    const end = Promise.reject<Result>(error);
+    end.catch(() => undefined);
+    this.#end = end;
+    this.close();
+  }
+
+  /** What is there and is not read yet; it is gone then. */
+  unread(): AgentEvent[] {
+    const events = this.#buffer.list();
+    this.#buffer.clear();
+    return events;
   }
 
   next(): Promise<Result> {
@@ -121,7 +138,7 @@ export class FedReader implements EventReader {
       this.#look();
       return Promise.resolve(this.#resultOf(event));
     }
-    if (this.#isClosed) return Promise.resolve(done);
+    if (this.#isClosed) return Promise.resolve(this.#end);
     if (!this.#isHeld) holdFor(this, this.#options.source);
     this.#isHeld = true;
     const { promise, resolve } = Promise.withResolvers<Result>();

@@ -21,5 +21,8 @@ export const later = <T extends object>(what: string, load: () => Promise<T>): (
   };
 };
 
-/** What stands around turns and before model calls. */
+/** What stands around turns and before model calls, and what tells late readers of a turn. */
 export const pipeline = later('the pipeline of agentchart', () => import('./pipeline.ts'));
+
+/** A session to look at. */
+export const readOnlySession = later('the read-only session of agentchart', () => import('./read-only-session.ts'));

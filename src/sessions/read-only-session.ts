@@ -4,6 +4,7 @@ import type { AgentMachine } from '../machines/agent.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import type { ParseOutput } from './own-session.ts';
+import { pipeline } from './later.ts';
 import { newId } from './new-id.ts';
 import { restoreActor } from './restore-actor.ts';
 import type { AgentEvent } from './agent-event.ts';
@@ -11,7 +12,6 @@ import { checkEventsOptions, checkForkOptions } from './check-options.ts';
 import type { RunResult, Session } from './session.ts';
 import { statusOf } from './session-status.ts';
 import { failedTurn } from './turn-error.ts';
-import { turnSoFar } from './turn-so-far.ts';
 
 export interface ViewSource {
   machine: AgentMachine;
@@ -42,6 +42,7 @@ export const viewSession = ({ machine, document, parseOutput, fork }: ViewSource
   /** The turn as far as it had come. */
   const told = async function* (): AsyncGenerator<AgentEvent> {
     const isWaiting = statusOf(actor.getSnapshot().value) === 'waiting';
+    const { turnSoFar } = await pipeline();
     yield* turnSoFar(actor.getSnapshot(), { paused: isWaiting ? resultOf(context) : undefined, recent: [] });
   };
   return {

@@ -19,8 +19,8 @@ import { quiet } from './quiet-inspector.ts';
 import { type Inbox, createInbox } from './inbox.ts';
 import { type Journal, createJournal } from './journal.ts';
 import { restoreActor } from './restore-actor.ts';
+import { soFarOf } from './so-far-of.ts';
 import { statusOf } from './session-status.ts';
-import { turnSoFar } from './turn-so-far.ts';
 import { type TurnWaiters, createTurnWaiters } from './turn-waiters.ts';
 import { forgetViewer } from './viewers.ts';
 
@@ -92,7 +92,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     // Whoever has the actor has the session.
     source: actor,
     saved: () => journal.idle(),
-    soFar: (recent) => turnSoFar(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
+    soFar: (recent) => soFarOf(now(), { paused: isPaused ? pendingResult() : undefined, recent }),
     left: () => rest(),
   });
   const turns = createTurnWaiters(() => resultOf(context()));
