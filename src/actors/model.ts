@@ -95,18 +95,20 @@ interface Stream {
   speaker: Speaker;
   clock: Clock;
   timer: SilenceTimer | undefined;
-  /**
-   * What the model is told its end by. A controller of our own: what `AbortSignal.any` makes is kept until the whole heap is collected, and
-   * all that was streamed with it.
-   */
-  asked: AbortController;
   /** Not to be read on. A signal takes longer to look at than a chunk to read. */
   isOver: boolean;
 }
 
-/** Gives the reply. No closure: code that was made fast for one is lost with it. */
-const readChunks = async (chunks: AsyncIterator<ModelChunk>, stream: Stream): Promise<unknown> => {
-  const { speaker, clock, timer, asked } = stream;
+/**
+ * Gives the reply. No closure: code that was made fast for one is lost with it, and so it is with a field of `Stream` that holds what goes with
+ * each stream, as `asked` does.
+ */
+const readChunks = async (
+  chunks: AsyncIterator<ModelChunk>,
+  stream: Stream,
+  asked: AbortController,
+): Promise<unknown> => {
+  const { speaker, clock, timer } = stream;
   for (;;) {
     const hold = speaker.behind();
     if (hold !== undefined) {
@@ -151,6 +153,8 @@ const streamed = async (
   { signal, ...about }: ModelCallOptions,
   { clock, idleTimeout }: ModelOptions,
 ): Promise<unknown> => {
+  // What the model is told its end by. A controller of our own: what `AbortSignal.any` makes is kept until the whole heap is collected, and all
+  // that was streamed with it.
   const asked = new AbortController();
   const silence = Promise.withResolvers<never>();
   silence.promise.catch(() => undefined);
@@ -168,13 +172,13 @@ const streamed = async (
           silence.reject(error);
           stop(error);
         });
-  const stream: Stream = { model: model.name, speaker, clock, timer, asked, isOver: false };
+  const stream: Stream = { model: model.name, speaker, clock, timer, isOver: false };
   if (signal.aborted) stop(signal.reason);
   else timer?.begin();
   signal.addEventListener('abort', () => stop(signal.reason), { once: true });
   const read = async (): Promise<unknown> => {
     const chunks = model.stream?.(request, { ...about, signal: asked.signal }) ?? emptyStream();
-    return readChunks(chunks[Symbol.asyncIterator](), stream);
+    return readChunks(chunks[Symbol.asyncIterator](), stream, asked);
   };
   try {
     return await (idleTimeout === undefined ? read() : Promise.race([read(), silence.promise]));

@@ -141,10 +141,11 @@ export class FedReader implements EventReader {
     if (this.#isClosed) return Promise.resolve(this.#end);
     if (!this.#isHeld) holdFor(this, this.#options.source);
     this.#isHeld = true;
-    const { promise, resolve } = Promise.withResolvers<Result>();
-    if (this.#waiter === undefined) this.#waiter = resolve;
-    else this.#waiting.push(resolve);
-    return promise;
+    // Not `withResolvers`, which an engine does not inline.
+    return new Promise((resolve) => {
+      if (this.#waiter === undefined) this.#waiter = resolve;
+      else this.#waiting.push(resolve);
+    });
   }
 
   return(): Promise<Result> {

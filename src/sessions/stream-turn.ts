@@ -26,19 +26,25 @@ interface Watched {
 
 type Result = IteratorResult<AgentEvent, undefined>;
 
-/** The events of a turn whose session may still be opened. Not a generator: one that waits for its next event would not hear that its reader leaves. */
-class TurnEvents implements AsyncIterator<AgentEvent, undefined> {
+/** A turn whose session may still be opened. Not a generator: one that waits for its next event would not hear that its reader leaves. */
+class TurnStream implements RunStream, AsyncIterator<AgentEvent, undefined> {
   readonly #ready = Promise.withResolvers<EventReader | undefined>();
   #reader: EventReader | undefined;
-  /** Tells why there are none, where there is no session. */
-  result: Promise<unknown> = this.#ready.promise;
+  /** Where there is no session it tells why there are no events. */
+  readonly result: Promise<RunResult>;
+
+  constructor(start: (stream: TurnStream) => Promise<RunResult>) {
+    this.result = start(this);
+    const close = (): void => this.#close();
+    this.result.then(close, close);
+  }
 
   attach(reader: EventReader): void {
     this.#reader = reader;
     this.#ready.resolve(reader);
   }
 
-  close(): void {
+  #close(): void {
     this.#ready.resolve(this.#reader);
     this.#reader?.close();
   }
@@ -51,6 +57,10 @@ class TurnEvents implements AsyncIterator<AgentEvent, undefined> {
     const events = await this.#ready.promise;
     await events?.return?.();
     return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
   async #begin(): Promise<Result> {
@@ -74,17 +84,17 @@ const keepOne = (): unknown => {
     soFar: () => [],
     left: () => undefined,
   });
-  const events = new TurnEvents();
-  events.attach(feed.read());
-  void events.next();
+  const stream = new TurnStream(() => new Promise(() => undefined));
+  stream.attach(feed.read());
+  void stream.next();
   for (const text of ['a', 'b']) feed.publish({ type: 'text-delta', text });
-  void events.next();
-  void events.next();
+  void stream.next();
+  void stream.next();
   const timer = new SilenceTimer(systemClock, 60_000, () => undefined);
   timer.begin();
   timer.heard();
   timer.end();
-  return { feed, events, timer };
+  return { feed, stream, timer };
 };
 
 /** Starts at once; events that nobody has read yet are kept. */
@@ -93,7 +103,6 @@ export const streamTurn = (
   options: StreamOptions | null = {},
 ): RunStream => {
   kept ??= keepOne();
-  const events = new TurnEvents();
   const leaving = new AbortController();
   const leave = (): void => {
     if (options?.onLeave !== 'detach') leaving.abort('the reader left');
@@ -101,17 +110,15 @@ export const streamTurn = (
   let end: TurnResult | undefined;
   // A session that is joined tells its end in a copy.
   const isLast = (finish: FinishEvent): boolean => options?.from === 'turn' || finish.result === end;
-  const result = start({
-    attach: (opened) => events.attach(opened.read({ from: options?.from, onLeave: leave, isLast })),
-    left: leaving.signal,
-    ended: (ended) => {
-      end = ended;
-    },
-  });
-  events.result = result;
-  const close = (): void => events.close();
-  result.then(close, close);
-  return { result, [Symbol.asyncIterator]: () => events };
+  return new TurnStream((stream) =>
+    start({
+      attach: (opened) => stream.attach(opened.read({ from: options?.from, onLeave: leave, isLast })),
+      left: leaving.signal,
+      ended: (ended) => {
+        end = ended;
+      },
+    }),
+  );
 };
 
 /** The result of the turn, when it rests or waits and is saved. */

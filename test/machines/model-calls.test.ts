@@ -386,6 +386,36 @@ describe('streams', () => {
     expect(clock.timers).toBe(0);
   });
 
+  test('R41: chunks that come all at once set the time back as well, and the silence after them is heard in time', async () => {
+    const clock = manualClock();
+    const silent = Promise.withResolvers<AbortSignal>();
+    const chunk = Promise.withResolvers<void>();
+    const model = streaming(async function* (signal) {
+      for (const count of [50, 50]) {
+        await chunk.promise;
+        for (let left = count; left > 0; left -= 1) {
+          if (left === 10) clock.advance(120);
+          yield { type: 'text-delta', text: 'par' };
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+        clock.advance(60);
+      }
+      silent.resolve(signal);
+      await new Promise(() => undefined);
+    });
+    const running = runStreamed(createAgent({ model, clock, idleTimeout: 100, retry: { attempts: 1 } }), 'hello');
+    expect(await clock.armed()).toBe(100);
+    clock.advance(90);
+    chunk.resolve();
+    const signal = await silent.promise;
+    clock.advance(39);
+    expect(signal.aborted).toBe(false);
+    clock.advance(1);
+    expect(signal.aborted).toBe(true);
+    expect((await running).error?.message).toContain('was silent for 100 ms');
+    expect(clock.timers).toBe(0);
+  });
+
   test('R41: a stream that never ends is given up after 120 s by default, and no timer outlives a stop', async () => {
     const timers = new Set<object>();
     const clock: Clock = {
