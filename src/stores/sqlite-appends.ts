@@ -7,7 +7,7 @@ import type { Commit } from './store.ts';
 // Nothing is added where the last commit is not the known one any more, or where somebody has the revision already.
 const append = `insert or ignore into commits (id, at, whole, stored, transitions, state, messages)
   select last.id + 1, ?, ?, ?, ?, ?, ? from commits as last join sessions on sessions.key = last.id >> 32
-  where last.id = (? << 32) + ? and last.at = ? and sessions.id = ? and created = ?`;
+  where last.id = (? << 32) + cast(? as integer) and last.at = ? and sessions.id = ? and created = ?`;
 
 /** The session's row after the commit. */
 export const rowAfter = ({ summary, messages }: Commit, key: number, before: number): SummaryRow => ({

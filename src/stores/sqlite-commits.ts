@@ -13,8 +13,8 @@ const create = `insert into sessions (agent, machine, status, pending, messages,
 const change = `update sessions set agent = ?, machine = ?, status = ?, pending = ?, messages = ?, revision = ?, created = ?,
   updated = ?, stored = ? where key = ?`;
 const addCommit = `insert into commits (id, at, whole, stored, transitions, state, messages)
-  values ((? << 32) + ?, ?, ?, ?, ?, ?, ?)`;
-const addMessage = 'insert into messages_apart (id, json) values ((? << 32) + ?, ?)';
+  values ((? << 32) + cast(? as integer), ?, ?, ?, ?, ?, ?)`;
+const addMessage = 'insert into messages_apart (id, json) values ((? << 32) + cast(? as integer), ?)';
 const take = 'delete from commands where id = ? and session = ? and refused is null';
 const refuse = 'update commands set refused = ? where id = ? and session = ? and refused is null';
 

@@ -10,13 +10,13 @@ import type { Command, HistoryEntry, ListOptions, RefusedCommand, SessionSummary
 const find = `${selectSummaries} where sessions.id = ?`;
 const keyOf = '(select key from sessions where id = ?)';
 const statesBackwards = `select whole, stored, state from commits
-  where id between (? << 32) + 1 and (? << 32) + ? order by id desc`;
+  where id between (? << 32) + 1 and (? << 32) + cast(? as integer) order by id desc`;
 const messagesApart = `select id & 0xffffffff as number, json from messages_apart
-  where id between (? << 32) and (? << 32) + ?`;
+  where id between (? << 32) and (? << 32) + cast(? as integer)`;
 const messagesInCommits = `select stored, messages from commits
-  where id between (? << 32) + 1 and (? << 32) + ? and messages is not null`;
+  where id between (? << 32) + 1 and (? << 32) + cast(? as integer) and messages is not null`;
 const historyOf = `select id & 0xffffffff as revision, at, transitions from commits
-  where id > (${keyOf} << 32) + ? and id < (${keyOf} + 1 << 32) and transitions <> '' order by id limit ?`;
+  where id > (${keyOf} << 32) + cast(? as integer) and id < (${keyOf} + 1 << 32) and transitions <> '' order by id limit ?`;
 const inboxOf = `select id, event, at from commands where session = ${keyOf} and refused is null order by id`;
 const refusalsOf = `select id, event, at, refused from commands
   where session = ${keyOf} and refused is not null and id > ? order by id`;

@@ -208,6 +208,25 @@ test('messages are in order, whether a commit brought a few of them or many', as
   await store.close();
 });
 
+test('a file that has had billions of sessions takes the next ones, and each revision has its own place', async () => {
+  const before = sqliteStore(path);
+  await before.commit(commitOf(of('old'), 1));
+  await before.close();
+  const aged = new DatabaseSync(path);
+  aged.exec('update sessions set key = 2147480000; update commits set id = (2147480000 << 32) + 1');
+  aged.close();
+  const store = sqliteStore(path);
+  for (const each of [of('old'), session]) {
+    for (const revision of [2, 3, 4, 5, 6].map((next) => (each === session ? next - 1 : next)))
+      await store.commit(commitOf(each, revision));
+    expect((await store.read(each.sessionId, { at: 3 }))?.messages).toHaveLength(3);
+    expect((await store.history(each.sessionId, { after: 2 })).map(({ revision }) => revision)).toContain(3);
+  }
+  expect(await store.read('old')).toMatchObject({ revision: 6 });
+  expect(await store.read('one')).toMatchObject({ revision: 5 });
+  await store.close();
+});
+
 test('a file that is no database of ours is refused and left as it is', async () => {
   await writeFile(path, 'This is a text, and somebody wants to keep it.'.repeat(100));
   const foreign = join(folder, 'foreign.db');
