@@ -4,10 +4,14 @@ import type { SqliteDatabase } from './sqlite-connection.ts';
 import { type SummaryRow, isRowCurrent } from './sqlite-summaries.ts';
 import type { Commit } from './store.ts';
 
-// Nothing is added where the last commit is not the known one any more, or where somebody has the revision already.
+// Nothing is added where the last commit is not the known one any more: then there is no time, without which no row can be. Neither is it where
+// somebody has the revision already. A `select` of the whole row would go through a table of its own, since it reads what it writes.
 const append = `insert or ignore into commits (id, at, whole, stored, transitions, state, messages)
-  select last.id + 1, ?, ?, ?, ?, ?, ? from commits as last join sessions on sessions.key = last.id >> 32
-  where last.id = (? << 32) + cast(? as integer) and last.at = ? and sessions.id = ? and created = ?`;
+  values (?, (select ? from commits as last join sessions on sessions.key = last.id >> 32
+  where last.id = ? and last.at = ? and sessions.id = ? and created = ?), ?, ?, ?, ?, ?)`;
+
+/** The id of a revision's commit: `session << 32 | revision`. */
+const idOf = (key: number, revision: number): bigint => (BigInt(key) << 32n) + BigInt(revision);
 
 /** The session's row after the commit. */
 export const rowAfter = ({ summary, messages }: Commit, key: number, before: number): SummaryRow => ({
@@ -41,17 +45,17 @@ export class SqliteAppends {
     if (taken.length + refused.length > 0 || !isPackable(messages)) return false;
     const { changes } = database.run(
       append,
+      idOf(row.key, summary.revision),
       summary.updatedAt,
+      idOf(row.key, row.revision),
+      row.updated,
+      row.id,
+      row.created,
       isWhole ? 1 : 0,
       row.stored + messages.length,
       packTransitions(transitions),
       state,
       packMessages(messages),
-      row.key,
-      row.revision,
-      row.updated,
-      row.id,
-      row.created,
     );
     if (changes === 1) this.keep(rowAfter(commit, row.key, row.stored));
     return changes === 1;
