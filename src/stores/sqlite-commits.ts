@@ -61,18 +61,37 @@ interface Waiting {
 // Kept from the start: a test's false clock must not hold commits up.
 const soon = globalThis.setImmediate;
 
-/** Writes the commits of one tick in one transaction. Each is checked for itself; one that fails does not harm the others. */
+/**
+ * Writes the commits of one tick in one transaction. Each is checked for itself; one that fails does not harm the others. A session that is the
+ * only one at work is not kept waiting for the others.
+ */
 export class SqliteCommits {
   readonly #connection: SqliteConnection;
   readonly #appends = new SqliteAppends();
   #waiting: Waiting[] = [];
+  /** Added, and neither written nor refused yet. */
+  #open = 0;
+  /** The one session of the last transaction; undefined where there were several. */
+  #alone: string | undefined;
   #written = Promise.resolve();
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 
+  /** Writes at once the next commit of a session that was the last one to write; false where the commit is to be added, and nothing is written. */
+  now(commit: Commit): boolean {
+    if (this.#open > 0 || this.#alone !== commit.summary.sessionId) return false;
+    try {
+      return this.#connection.writeNow((database) => this.#appends.append(database, commit));
+    } catch {
+      // Who adds it waits for other processes, and is told what goes wrong.
+      return false;
+    }
+  }
+
   add(commit: Commit): Promise<void> {
+    this.#open += 1;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ commit, resolve, reject });
       if (this.#waiting.length === 1) this.#written = this.#written.then(() => this.#writeSoon());
@@ -95,6 +114,8 @@ export class SqliteCommits {
     } catch (error) {
       await this.#writeEach(batch, error);
     }
+    this.#open -= batch.length;
+    this.#alone = batch.length === 1 ? batch[0]?.commit.summary.sessionId : undefined;
   }
 
   /** One of them cannot be stored, or all of them: alone, each gets its own answer. */

@@ -139,16 +139,23 @@ export class SqliteConnection {
 
   /** As `use`, of work that writes. Rejects where the file is not at its path any more: nobody would find what is written. */
   write<T>(work: (database: SqliteDatabase) => T): Promise<T> {
-    return this.use((database) => {
-      this.#file?.check();
-      return work(database);
-    });
+    return this.use((database) => this.#whileThere(database, work));
+  }
+
+  /** As `now`, of work that writes. */
+  writeNow<T>(work: (database: SqliteDatabase) => T): T {
+    return this.now((database) => this.#whileThere(database, work));
   }
 
   close(): void {
     this.#isClosed = true;
     this.#database?.close();
     this.#database = undefined;
+  }
+
+  #whileThere<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
+    this.#file?.check();
+    return work(database);
   }
 
   get #place(): string {

@@ -40,7 +40,7 @@ export const sqliteStore = (path: string): SessionStore => {
     commit: async (commit) => {
       checkSessionId(commit.summary.sessionId);
       checkNumbers(commit.summary);
-      await commits.add(commit);
+      if (!commits.now(commit)) await commits.add(commit);
     },
     history: async (sessionId, options) => {
       checkSessionId(sessionId);

@@ -293,6 +293,25 @@ test('the commits of one tick are one transaction, and one that cannot be stored
   await inTurn.close();
 });
 
+test('a session that is alone at work is written at once; several share a transaction, and each takes its turn', async () => {
+  const store = sqliteStore(path);
+  await store.commit(commitOf(session, 1));
+  const other = new DatabaseSync(path);
+  const count = other.prepare('select count(*) as commits from commits');
+  const atOnce = store.commit(commitOf(session, 2));
+  expect(count.get()).toEqual({ commits: 2 });
+  const shared = [store.commit(commitOf(of('two'), 1)), store.commit(commitOf(session, 3))];
+  expect(count.get()).toEqual({ commits: 2 });
+  await Promise.all([atOnce, ...shared]);
+  expect(count.get()).toEqual({ commits: 4 });
+  const next = store.commit(commitOf(session, 4));
+  expect(count.get()).toEqual({ commits: 4 });
+  await next;
+  other.close();
+  expect(await store.read('one')).toMatchObject({ revision: 4 });
+  await store.close();
+});
+
 test('1,000 rounds take less than three times the size of their messages, and the log stays short', async () => {
   const store = sqliteStore(path);
   const filler = (length: number): string => 'lorem ipsum '.repeat(length / 12 + 1).slice(0, length);
