@@ -1,6 +1,28 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type Page, chromium } from 'playwright-core';
 
+/** All that is off: this list stands in the place of Playwright's own, which is repeated here as far as it matters to these pages. */
+const disabledFeatures = [
+  // Two pages of the browser's own for every window, which nobody sees and which cost more than most pages of the tests.
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  // What asks hosts of the network when a window opens.
+  'AimEnabled',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PreconnectToSearch',
+  // What changes how pages load and are left.
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+];
+
 /** The Chromium of this machine: what CHROMIUM names, or the first that is found; undefined where there is none. */
 export const chromiumPath: string | undefined = [
   process.env['CHROMIUM'] ?? '',
@@ -22,6 +44,7 @@ export const startBrowser = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${disabledFeatures.join(',')}`,
       // A process less to start.
       '--in-process-gpu',
       // A page stays in the process in which it began empty.
