@@ -52,11 +52,22 @@ export interface ModelOptions {
   requestOf(agent: AnyActorRef, model: ChatModel, signal: AbortSignal): Promise<PreparedRequest>;
 }
 
-const failureOf = (thrown: unknown): ModelFailure => {
-  if (!isInstance(thrown, ModelError)) return { ...errorData(thrown), transient: false };
-  const { transient, retryAfter, overflow } = thrown;
+/** Of a whole page that a proxy answered with its beginning says enough; what failed is stored, and shown. */
+const longestMessage = 2000;
+
+const shortened = ({ message, cause, ...error }: ErrorData): ErrorData => ({
+  ...error,
+  message: message.length > longestMessage ? `${message.slice(0, longestMessage).toWellFormed()}…` : message,
+  ...(cause === undefined ? {} : { cause: shortened(cause) }),
+});
+
+const failureOf = (thrown: unknown, name: string): ModelFailure => {
+  const error = shortened(errorData(thrown));
+  if (!isInstance(thrown, ModelError)) return { ...error, transient: false };
+  const { transient, retryAfter, overflow, host } = thrown;
   return {
-    ...errorData(thrown),
+    ...error,
+    ...(host === undefined ? {} : { message: `model "${name}" at ${host}: ${error.message}` }),
     transient: transient === true,
     // A wait that is no number would be one without an end.
     ...(typeof retryAfter === 'number' && retryAfter >= 0
@@ -122,7 +133,8 @@ const readChunks = async (
     if (next.done === true || stream.isOver) break;
     const chunk = next.value;
     timer?.heard();
-    switch (chunk.type) {
+    // A chunk is the word of a provider, or of a middleware.
+    switch (chunk?.type) {
       case 'finish':
         void readOut(chunks, asked);
         return chunk.reply;
@@ -131,7 +143,7 @@ const readChunks = async (
         break;
       case 'text-delta':
       case 'reasoning-delta':
-        speaker.publish(chunk);
+        if (typeof chunk.text === 'string') speaker.publish(chunk);
         break;
       default:
         // A chunk of a kind that a later version knows is not an error.
@@ -178,6 +190,8 @@ const streamed = async (
   signal.addEventListener('abort', () => stop(signal.reason), { once: true });
   const read = async (): Promise<unknown> => {
     const chunks = model.stream?.(request, { ...about, signal: asked.signal }) ?? emptyStream();
+    if (typeof chunks[Symbol.asyncIterator] !== 'function')
+      throw new TypeError(`the model "${model.name}" gave no stream: stream() must give an AsyncIterable of chunks`);
     return readChunks(chunks[Symbol.asyncIterator](), stream, asked);
   };
   try {
@@ -236,6 +250,6 @@ export const createModelLogic = (options: ModelOptions): ModelLogic =>
       if (!canStream && host.audience.hasReaders()) tellWhole(reply, speaker);
       return { type: 'reply', reply, ...base() };
     } catch (error) {
-      return { type: 'error', error: failureOf(error), ...base() };
+      return { type: 'error', error: failureOf(error, name), ...base() };
     }
   });

@@ -11,6 +11,8 @@ export interface ModelErrorOptions {
   overflow?: boolean;
   /** The provider's own code. */
   providerCode?: string;
+  /** Who was asked: the host of the server, with its port, or the provider's name. */
+  host?: string;
   cause?: unknown;
 }
 
@@ -22,6 +24,8 @@ export class ModelError extends AgentError {
   readonly retryAfter: number | undefined;
   readonly overflow: boolean;
   readonly providerCode: string | undefined;
+  /** Set by the adapter that knows it. */
+  host: string | undefined;
 
   constructor(code: 'model-request-failed' | 'model-stream-broken', message: string, options: ModelErrorOptions) {
     super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -30,10 +34,17 @@ export class ModelError extends AgentError {
     this.retryAfter = options.retryAfter;
     this.overflow = options.overflow ?? false;
     this.providerCode = options.providerCode;
+    this.host = options.host;
   }
 
   override toJSON(): Record<string, unknown> {
-    const { name, code, message, status, transient, retryAfter, overflow, providerCode } = this;
-    return { name, code, message, status, transient, retryAfter, overflow, providerCode };
+    const { name, code, message, status, transient, retryAfter, overflow, providerCode, host } = this;
+    return { name, code, message, status, transient, retryAfter, overflow, providerCode, host };
   }
 }
+
+/** The same error, which says who was asked where it does not yet. */
+export const from = (thrown: unknown, host: string): unknown => {
+  if (thrown instanceof ModelError) thrown.host ??= host;
+  return thrown;
+};

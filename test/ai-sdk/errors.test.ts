@@ -24,6 +24,12 @@ const asking = (error: unknown) =>
     doStream: () => Promise.reject(error as Error),
   });
 
+test('an error says which provider was asked', async () => {
+  const model = asking(apiError({ statusCode: 401 }));
+  for (const failing of [ask(model), askStreamed(model)])
+    expect(await thrownBy(failing)).toMatchObject({ host: 'mock-provider' });
+});
+
 test.each([
   [
     { statusCode: 429, responseHeaders: { 'Retry-After': '2' } },

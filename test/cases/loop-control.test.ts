@@ -232,7 +232,7 @@ inBothModes('what the loop makes of its calls', (run) => {
     await using from = await provider([{ status, json: { error: { message: 'no' } } }, 'never']);
     const { error } = await run(createAgent({ model: from.model, retry: atOnce }), 'go');
     expect(error?.code).toBe('model-error');
-    expect(error?.cause).toMatchObject({ status, message: 'no' });
+    expect(error?.cause).toMatchObject({ status, message: expect.stringMatching(/: no$/) });
     expect(from.server.requests).toHaveLength(1);
   });
 
@@ -240,7 +240,7 @@ inBothModes('what the loop makes of its calls', (run) => {
     const refusal = { status, json: { error: { message: 'later' } } };
     await using from = await provider([refusal, refusal, refusal, 'never']);
     const { error } = await run(createAgent({ model: from.model, retry: { ...atOnce, attempts: 3 } }), 'go');
-    expect(error?.cause).toMatchObject({ status, message: 'later' });
+    expect(error?.cause).toMatchObject({ status, message: expect.stringMatching(/: later$/) });
     expect(from.server.requests).toHaveLength(3);
   });
 

@@ -345,6 +345,22 @@ describe('streams', () => {
     expect(model.asked).toBe(2);
   });
 
+  test('R41: what a model streams that is no chunk or no text is shown to nobody', async () => {
+    const model = streaming(async function* () {
+      for (const junk of [null, 'hello', { type: 'text-delta' }, { type: 'text-delta', text: 5 }]) yield junk as never;
+      yield { type: 'finish', reply: text('world') };
+    });
+    const { result, events } = await runStreamed(createAgent({ model }), 'hello');
+    expect(result.text).toBe('world');
+    expect(events.filter(({ type }) => type === 'text-delta')).toEqual([]);
+  });
+
+  test('R41: a model that gives no stream is named', async () => {
+    const model = streaming(() => [{ type: 'finish', reply: text('world') }] as never);
+    const { error } = await runStreamed(createAgent({ model }), 'hello');
+    expect(error?.message).toBe('the model "streaming" gave no stream: stream() must give an AsyncIterable of chunks');
+  });
+
   test('R41/B24: an error inside a stream is an error', async () => {
     const model = streaming(async function* () {
       yield { type: 'text-delta', text: 'par' };

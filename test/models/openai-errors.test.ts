@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { type Agent, createAgent } from '../../src/index.ts';
 import { openaiChat, openaiResponses } from '../../src/models/openai/index.ts';
 import { retryAfter } from '../../src/models/provider-hints.ts';
 import { delta, sse, startReplayServer, type ScriptedReply } from '../support/replay-server.ts';
@@ -189,7 +190,21 @@ describe('errors', () => {
       retryAfter: 1000,
       overflow: false,
       providerCode: 'rate_limited',
+      host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
     });
+  });
+
+  test.each([
+    ['whole', (agent: Agent) => agent.run('hi')],
+    ['streamed', (agent: Agent) => agent.stream('hi').result],
+  ])('R40: a failed turn says which model failed and where it was asked, and how in few words, %s', async (_, run) => {
+    const page = { status: 400, body: `<html>${'x'.repeat(100_000)}`, headers: { 'content-type': 'text/html' } };
+    await using server = await startReplayServer([page]);
+    const model = openaiChat({ model: 'm', baseURL: server.baseURL, apiKey: 'my-own-key' });
+    const error = await thrownBy(run(createAgent({ model })));
+    expect(error.message).toMatch(new RegExp(`^model "m" at ${new URL(server.baseURL).host}: <html>x`));
+    expect(JSON.stringify(error).length).toBeLessThan(20_000);
+    expect(JSON.stringify(error)).not.toContain('my-own-key');
   });
 
   test('B18: a destroyed socket before the headers may pass', async () => {

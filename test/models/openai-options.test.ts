@@ -26,6 +26,7 @@ describe('options', () => {
     ['a wrong type', { strict: 'yes' }, 'option "strict" must be of type boolean, not string'],
     ['null', { client: null }, 'option "client" must be of type object, not null'],
     ['no URL', { baseURL: 'localhost' }, 'http://localhost:11434/v1, not "localhost"'],
+    ['a password in the URL', { baseURL: 'https://me:secret@example.com/v1' }, 'must hold no name and password'],
     ['a wrong field', { maxTokensField: 'max' }, 'must be max_completion_tokens or max_tokens, not "max"'],
     ['client and key', { client: new OpenAI({ apiKey: 'k' }) }, 'give either "client" or "apiKey"'],
   ])('R1: %s is refused, with what to do', async (_name, options, message) => {

@@ -1,4 +1,5 @@
 import type { ChatModel } from '../../models/chat-model.ts';
+import { from } from '../../models/model-error.ts';
 import { callOptionsOf } from './call-options.ts';
 import { ofThisVersion } from './of-this-version.ts';
 import { type AiSdkModelOptions, type ModelSetup, modelSetup } from './options.ts';
@@ -54,23 +55,31 @@ export const aiSdkModel = (languageModel: AnyLanguageModel, options: AiSdkModelO
     canOutput: setup.canOutput,
     needsTools: setup.needsTools,
     generate: async (request, { signal }) => {
-      const model = await modelNow();
-      const given = await asked(() => model.doGenerate(callOptionsOf(request, setup, signal)), signal);
-      tellWarnings(given, setup);
-      return replyOf({
-        content: given.content,
-        finishReason: given.finishReason,
-        usage: given.usage,
-        model: given.response?.modelId,
-        outputText: request.output === undefined ? undefined : given.structuredOutputText,
-      });
+      try {
+        const model = await modelNow();
+        const given = await asked(() => model.doGenerate(callOptionsOf(request, setup, signal)), signal);
+        tellWarnings(given, setup);
+        return replyOf({
+          content: given.content,
+          finishReason: given.finishReason,
+          usage: given.usage,
+          model: given.response?.modelId,
+          outputText: request.output === undefined ? undefined : given.structuredOutputText,
+        });
+      } catch (error) {
+        throw from(error, languageModel.provider);
+      }
     },
     async *stream(request, { signal }) {
-      const model = await modelNow();
-      const { stream } = await asked(() => model.doStream(callOptionsOf(request, setup, signal)), signal);
-      const assembly = createStreamAssembly();
-      for await (const part of readParts(stream, signal, setup)) yield* assembly.add(part);
-      yield { type: 'finish', reply: assembly.reply() };
+      try {
+        const model = await modelNow();
+        const { stream } = await asked(() => model.doStream(callOptionsOf(request, setup, signal)), signal);
+        const assembly = createStreamAssembly();
+        for await (const part of readParts(stream, signal, setup)) yield* assembly.add(part);
+        yield { type: 'finish', reply: assembly.reply() };
+      } catch (error) {
+        throw from(error, languageModel.provider);
+      }
     },
   };
 };

@@ -62,7 +62,8 @@ export const checkOptions = <Options extends ServerOptions>(
 };
 
 const openaiHost = 'api.openai.com';
-const hostOf = (client: OpenAI): string => (URL.canParse(client.baseURL) ? new URL(client.baseURL).host : 'unknown');
+export const hostOf = (client: OpenAI): string =>
+  URL.canParse(client.baseURL) ? new URL(client.baseURL).host : 'unknown';
 
 const createClient = (adapter: string, { apiKey, baseURL }: ServerOptions): OpenAI => {
   // Retries are the chart's, where they can be seen and stopped.
@@ -90,12 +91,23 @@ const createClient = (adapter: string, { apiKey, baseURL }: ServerOptions): Open
   }
 };
 
+/** `fetch` takes no such URL, and repeats the password in the error of each request. */
+const refuseCredentials = (adapter: string, { baseURL }: OpenAI): void => {
+  const url = URL.parse(baseURL);
+  if (url === null || (url.username === '' && url.password === '')) return;
+  throw invalidOption(
+    adapter,
+    'the base URL must hold no name and password; send them by a "client" with defaultHeaders: { Authorization: "Basic …" }',
+  );
+};
+
 /** The client to use, and whether OpenAI itself is behind it. `provider`: `openai`, else the host with its port. */
 export const serverOf = (
   adapter: string,
   options: ServerOptions,
 ): { client: OpenAI; provider: string; isOpenAI: boolean } => {
   const client = options.client ?? createClient(adapter, options);
+  if (options.client === undefined) refuseCredentials(adapter, client);
   const host = hostOf(client);
   const isOpenAI = host === openaiHost;
   return { client, provider: isOpenAI ? 'openai' : host, isOpenAI };

@@ -1,3 +1,4 @@
+import { hostOf } from './client-options.ts';
 import type { ChatModel } from '../chat-model.ts';
 import { chatSetup, type ChatSetup, type OpenAIChatOptions } from './options.ts';
 import { createReplyAssembly } from './reply-assembly.ts';
@@ -7,6 +8,7 @@ import { modelOn, type Wire } from './wire-model.ts';
 
 const chatWire = ({ client, dialect, streamUsage }: ChatSetup): Wire => ({
   key: () => client.apiKey,
+  host: hostOf(client),
   send: (request, { signal, stream }) => {
     const body = requestBody(request, dialect);
     const streamed = {

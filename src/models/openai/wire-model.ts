@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../messages/json.ts';
 import type { ChatModel, ModelChunk, ModelReply, ModelRequest } from '../chat-model.ts';
-import { ModelError } from '../model-error.ts';
+import { ModelError, from } from '../model-error.ts';
 import { readChunks } from './event-stream.ts';
 import { isJsonObject } from './json-value.ts';
 import { brokenReply, requestError } from './provider-error.ts';
@@ -23,6 +23,8 @@ export interface ReplyAssembly {
 export interface Wire {
   /** What requests are sent with; it stands in no error. */
   key(): string | null | undefined;
+  /** Where requests go, for errors. */
+  host: string;
   /** Sends once and resolves with the headers. What it throws becomes a `ModelError`. */
   send(request: ModelRequest, options: { signal: AbortSignal; stream: boolean }): Promise<Response>;
   assemble(request: ModelRequest): ReplyAssembly;
@@ -150,7 +152,7 @@ export const modelOn = (wire: Wire, traits: Omit<ChatModel, 'generate' | 'stream
       await addWhole(assembly, response, signal);
       return wire.finish(assembly.reply(), request);
     } catch (error) {
-      throw withoutKey(error, wire.key());
+      throw from(withoutKey(error, wire.key()), wire.host);
     }
   },
   async *stream(request, { signal }) {
@@ -160,7 +162,7 @@ export const modelOn = (wire: Wire, traits: Omit<ChatModel, 'generate' | 'stream
       yield* readReply(assembly, response, signal);
       yield { type: 'finish', reply: wire.finish(assembly.reply(), request) };
     } catch (error) {
-      throw withoutKey(error, wire.key());
+      throw from(withoutKey(error, wire.key()), wire.host);
     }
   },
 });

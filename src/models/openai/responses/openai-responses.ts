@@ -1,3 +1,4 @@
+import { hostOf } from '../client-options.ts';
 import type { JsonObject } from '../../../messages/json.ts';
 import type { ChatModel } from '../../chat-model.ts';
 import { requestError } from '../provider-error.ts';
@@ -16,6 +17,7 @@ const isForgotten = (thrown: unknown): boolean => {
 
 const responsesWire = ({ client, dialect, continues }: ResponsesSetup): Wire => ({
   key: () => client.apiKey,
+  host: hostOf(client),
   send: async (request, { signal, stream }) => {
     const post = (body: JsonObject): Promise<Response> =>
       client
