@@ -70,7 +70,9 @@ const startProcess = async (
   } catch (error) {
     await client.close();
     const tail = said.trim() === '' ? '' : `\nIt wrote: ${said.trim()}`;
-    const { message } = connectionError(`the process "${command}"`, error);
+    // Node tells of a folder that is not there as it does of a command.
+    const where = cwd === undefined ? '' : ` in "${cwd}"`;
+    const { message } = connectionError(`the process "${command}"${where}`, error);
     throw new McpError('mcp-unreachable', `${message}${tail}`, { cause: error });
   }
   return { client, close: () => client.close() };

@@ -31,6 +31,9 @@ const jsonOf = async (request: Request, limit: number): Promise<unknown> => {
       accept: 'application/json',
     });
   }
+  // Not the client's fault.
+  if (request.bodyUsed)
+    throw new TypeError('the body was read before: authorize, or what stands before the handler, may read a clone');
   try {
     return JSON.parse(await textOf(request, limit));
   } catch (error) {

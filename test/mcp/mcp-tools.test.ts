@@ -155,6 +155,10 @@ describe('what is refused', () => {
       code: 'mcp-unreachable',
       message: expect.stringMatching(/the process "no-such-program": .*ENOENT/),
     });
+    // Of a folder that is not there Node says the same.
+    expect(await rejection(mcpTools({ command: process.execPath, cwd: '/no/such/folder' }))).toMatchObject({
+      message: expect.stringContaining(' in "/no/such/folder": '),
+    });
     const dies = { command: process.execPath, args: ['-e', 'console.error("no licence"); process.exit(1)'] };
     expect(await rejection(mcpTools(dies))).toMatchObject({
       code: 'mcp-unreachable',

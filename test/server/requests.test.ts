@@ -200,6 +200,24 @@ test('who is not known is 401, who may not 403, and an unclear answer lets nobod
   }
 });
 
+test('a body that the application has read before is its fault, not the client’s; a clone may be read', async () => {
+  const reading = setUp({
+    authorize: async ({ request }) => {
+      await request.text();
+      return { owner: 'ann' };
+    },
+  });
+  expect(await refusal(reading.client.post('/sessions/a/messages', { message: 'hi' }))).toEqual([500, 'server-error']);
+  expect(reading.faults).toEqual([expect.objectContaining({ message: expect.stringContaining('may read a clone') })]);
+  const cloning = setUp({
+    authorize: async ({ request }) => {
+      await request.clone().text();
+      return { owner: 'ann' };
+    },
+  });
+  expect((await cloning.client.post('/sessions/a/messages', { message: 'hi' })).status).toBe(200);
+});
+
 test('authorize is told the request, the route and the id, on every route', async () => {
   const asked: [string, string, string][] = [];
   const { client } = setUp({
