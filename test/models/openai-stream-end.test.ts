@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { textOf } from '../../src/messages/message.ts';
 import { callPiece as T, completion, delta, sse, sseOpen, startReplayServer } from '../support/replay-server.ts';
 import { ask, askStreamed, callsIn } from './ask.ts';
@@ -33,6 +33,16 @@ describe('how a stream ends', () => {
   test('B18 (3): a finish reason is enough', async () => {
     expect(textOf((await played({ body: sseOpen(hi) })).message)).toBe('hi');
     expect(textOf((await played({ body: sseOpen(hi), then: 'destroy' })).message)).toBe('hi');
+  });
+
+  test('B18 (3): a server that says no more and keeps the socket open is not waited for', async () => {
+    const later = setTimeout;
+    const soon = (task: () => void, ms?: number) => later(task, ms === 10_000 ? 0 : ms);
+    using _ = vi.spyOn(globalThis, 'setTimeout').mockImplementation(soon as typeof setTimeout);
+    await using server = await startReplayServer([{ body: sseOpen(hi), then: 'stay-open' }]);
+    const { reply } = await askStreamed(server);
+    expect(textOf(reply.message)).toBe('hi');
+    expect(await server.requests[0]?.closed).toBe(true);
   });
 
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };

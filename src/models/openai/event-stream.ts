@@ -17,10 +17,13 @@ const parseData = (data: string): JsonObject => {
 /**
  * The chunks of a streamed reply, then `'done'` where the server says so; it stops there, whatever the socket does. Comments,
  * empty data and keepalives that come as data are passed over. A connection that breaks throws `model-stream-broken`. Leaving the
- * loop closes the socket.
+ * loop closes the socket, and so does `signal`.
  */
-export async function* readChunks(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<JsonObject | 'done'> {
-  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+export async function* readChunks(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  signal: AbortSignal,
+): AsyncGenerator<JsonObject | 'done'> {
+  const events = body.pipeThrough(new TextDecoderStream(), { signal }).pipeThrough(new EventSourceParserStream());
   try {
     for await (const { event, data } of events) {
       const line = data.trim();

@@ -146,9 +146,9 @@ export const createReplyAssembly = (provider: string, toolNames: ReadonlySet<str
     },
     // A finish reason was seen, or a closed stream left whole calls behind.
     isComplete: () => {
-      if (finish !== undefined) return true;
+      if (finish !== undefined || !isClosed) return finish !== undefined;
       const made = calls.calls();
-      return isClosed && made.length > 0 && made.every((call) => isObjectText(call.text));
+      return made.length > 0 && made.every((call) => isObjectText(call.text));
     },
     reply: () => {
       if (!hasChoice) {

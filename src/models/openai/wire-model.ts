@@ -109,6 +109,12 @@ const look = async (response: Response): Promise<{ isWhole: boolean; response: R
   return { isWhole: first === brace || isJson, response: new Response(body) };
 };
 
+/**
+ * ms that a server gets to say more, such as its usage, when its reply is whole. Some say nothing and keep the socket open. Longer than a slow
+ * reader is waited for.
+ */
+const longestSilence = 10_000;
+
 const isBroken = (error: unknown): boolean => error instanceof ModelError && error.code === 'model-stream-broken';
 
 async function* readReply(
@@ -128,16 +134,21 @@ async function* readReply(
     yield* await addWhole(assembly, found.response, signal);
     return;
   }
+  const whole = new AbortController();
+  let silence: ReturnType<typeof setTimeout> | undefined;
   try {
-    for await (const chunk of readChunks(body)) {
+    for await (const chunk of readChunks(body, whole.signal)) {
       if (chunk === 'done') assembly.close();
       // Not `yield*`, which awaits each item of a list twice.
       else for (const piece of assembly.add(chunk)) yield piece;
       if (assembly.isOver?.() === true) break;
+      if (silence === undefined && assembly.isComplete()) silence = setTimeout(() => whole.abort(), longestSilence);
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(isBroken(error) && assembly.isComplete())) throw error;
+  } finally {
+    clearTimeout(silence);
   }
   if (!assembly.isComplete()) throw brokenReply('the stream ended before the model had finished');
 }
