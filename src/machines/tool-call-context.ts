@@ -255,6 +255,8 @@ export const takeAgentResult = (
   const failed = (text: string): Partial<ToolCallContext> => ({
     result: { ...textResult('failed', `Error: ${text}`, { name: 'AgentFailed', message: text }), usage },
   });
+  if (outcome.type === 'limit' && turn.output === undefined && turn.text === '')
+    return failed(`the agent reached its limit "${outcome.limit}" before it had an answer.`);
   switch (outcome.type) {
     case 'answered':
     case 'limit':
