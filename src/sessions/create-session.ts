@@ -186,7 +186,7 @@ class LocalSession implements OwnSession {
     return this.finish(result);
   }
 
-  async finish({ output, ...result }: Parameters<OwnSession['finish']>[0]): ReturnType<OwnSession['finish']> {
+  async finish(result: Parameters<OwnSession['finish']>[0]): ReturnType<OwnSession['finish']> {
     // A turn is over for its caller when it is stored.
     const core = this.#core;
     if (core !== undefined) {
@@ -194,7 +194,8 @@ class LocalSession implements OwnSession {
       await core.journal.idle();
     }
     if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
-    return output === undefined ? result : { ...result, output: await this.#source.parseOutput(output) };
+    const { output } = result;
+    return output === undefined ? { ...result } : { ...result, output: await this.#source.parseOutput(output) };
   }
 
   events(...[given]: Parameters<OwnSession['events']>): ReturnType<OwnSession['events']> {

@@ -64,7 +64,8 @@ export class EventBuffer {
   }
 
   #joinDelta(event: Delta): void {
-    const place = placeOf(this.#entries, event);
+    const last = this.#entries[this.#entries.length - 1];
+    const place = last !== undefined && isSameKind(last.event, event) ? last : placeOf(this.#entries, event);
     if (place === undefined || !isDelta(place.event)) {
       this.#entries.push({ event, grown: new GrowingText(event.text) });
       return;
