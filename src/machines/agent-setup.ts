@@ -1,4 +1,4 @@
-import { assign, emit } from 'xstate';
+import { assign, emit, enqueueActions } from 'xstate';
 import type { ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck } from '../actors/check-output.ts';
 import type { Told } from '../actors/wake.ts';
@@ -22,10 +22,8 @@ import * as turnSteps from './turn-steps.ts';
 import { changeCall, nestedState, openCalls, ownerOf, pendingOf, runCalls, specsOf, startable } from './round.ts';
 import { type AgentActors, agentGuards } from './agent-guards.ts';
 import type { ChartEvent } from './chart-event.ts';
-import { enqueueActions } from './enqueue-actions.ts';
 import type { AgentRules } from './rules.ts';
 import { spawnCalls } from './spawn-calls.ts';
-import { stopChildren } from './stop-children.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import type { LimitName } from './turn.ts';
 import { resultOf } from './turn-result.ts';
@@ -236,12 +234,12 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         if (context.callPrefix === '' || self._parent === undefined) return;
         enqueue.sendTo(self._parent, { type: 'agent.reported', nested: nestedState(context.round, rules) });
       }),
-      closeRound: enqueueActions(({ context, self, enqueue }) => {
+      closeRound: enqueueActions(({ context, enqueue }) => {
         const step = roundSteps.closeRound(context, rules);
         const { round } = context;
         enqueue.assign(step);
         const ids = (round?.calls ?? []).map(({ callId }) => callId);
-        for (const stop of stopChildren(ids, self.getSnapshot())) enqueue(stop as never);
+        for (const id of ids) enqueue.stopChild(id);
         const count = step.turn?.repeats.count ?? 0;
         if (round === null || count < rules.loopDetection.threshold) return;
         enqueue.emit({ type: 'loop-suspected', tools: round.calls.map(({ tool }) => tool), count });

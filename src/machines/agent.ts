@@ -5,8 +5,8 @@ import { openRoundState } from './agent-open-round.ts';
 import { agentSetup } from './agent-setup.ts';
 import { thinkingState } from './agent-thinking.ts';
 import { initialAgent } from './agent-context.ts';
-import { beginIdle } from './begin-idle.ts';
 import type { AgentRules } from './rules.ts';
+import { stepped } from './stepped.ts';
 import { resultOf } from './turn-result.ts';
 
 const createChart = (rules: AgentRules, actors: AgentActors) => {
@@ -100,4 +100,4 @@ export type AgentMachine = ReturnType<typeof createChart>;
  * ```
  */
 export const createAgentMachine = (rules: AgentRules, actors: AgentActors): AgentMachine =>
-  beginIdle(createChart(rules, actors), actors.wake, rules.newId);
+  stepped(createChart(rules, actors));

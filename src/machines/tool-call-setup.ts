@@ -3,6 +3,7 @@ import {
   type AnyStateMachine,
   type Snapshot,
   assign,
+  enqueueActions,
   sendParent,
   sendTo,
   setup,
@@ -13,7 +14,6 @@ import type { CheckLogic, CheckOutcome } from '../actors/check.ts';
 import type { ToolLogic, ToolOutcome } from '../actors/tool.ts';
 import type { Usage } from '../messages/usage.ts';
 import type { CallStatus } from '../tools/call.ts';
-import { enqueueActions } from './enqueue-actions.ts';
 import type { AgentRules } from './rules.ts';
 import {
   type AgentReported,

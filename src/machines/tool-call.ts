@@ -1,5 +1,5 @@
 import type { AgentRules } from './rules.ts';
-import { startAtOnce } from './start-at-once.ts';
+import { stepped } from './stepped.ts';
 import { initialToolCall, toolInput } from './tool-call-context.ts';
 import { type ToolCallActors, toolCallSetup } from './tool-call-setup.ts';
 
@@ -198,4 +198,4 @@ export type ToolCallMachine = ReturnType<typeof createChart>;
  * exactly one result. The parent starts it (`call.start`) when a slot is free.
  */
 export const createToolCallMachine = (rules: AgentRules, actors: ToolCallActors): ToolCallMachine =>
-  startAtOnce(createChart(rules, actors), actors.tool);
+  stepped(createChart(rules, actors));

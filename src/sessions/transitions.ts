@@ -1,7 +1,6 @@
 import type { SnapshotFrom } from 'xstate';
 import { ownHostOf } from '../actors/host.ts';
 import type { AgentMachine } from '../machines/agent.ts';
-import { takeStep } from '../machines/step-scope.ts';
 import { statePath } from '../machines/state-path.ts';
 import type { Transition } from '../stores/store.ts';
 
@@ -24,7 +23,7 @@ const tell = (before: Step, steps: readonly Step[], event: string, hear: Hear): 
  */
 export const audible = (machine: AgentMachine): AgentMachine => {
   const transition: AgentMachine['transition'] = (snapshot, event, scope) => {
-    const steps = takeStep(scope, (own) => machine.microstep(snapshot, event, own));
+    const steps = machine.microstep(snapshot, event, scope);
     const hear = ownHostOf(scope.self)?.step;
     if (hear !== undefined) tell(snapshot, steps, event.type, hear);
     return steps.at(-1) ?? snapshot;

@@ -1,0 +1,170 @@
+import {
+  type AnyActorLogic,
+  type AnyActorRef,
+  type AnyActorScope,
+  type AnyStateMachine,
+  createActor,
+  emit,
+  raise,
+  sendTo,
+  spawnChild,
+  stopChild,
+} from 'xstate';
+import type { Action, Node } from './way.ts';
+
+export interface Event {
+  type: string;
+}
+
+/** A machine's snapshot, as XState makes it. */
+export interface Snapshot {
+  status: string;
+  output?: unknown;
+  error?: unknown;
+  machine: AnyStateMachine;
+  context: object;
+  children: Record<string, AnyActorRef>;
+  _nodes: readonly Node[];
+}
+
+/** A step of a machine while it is taken: `now` is nobody else's yet. */
+export interface Taking {
+  now: Snapshot;
+  /** `now` has a list of children of its own. */
+  hasOwnChildren: boolean;
+  event: Event;
+  scope: AnyActorScope;
+  /** Events that were raised. */
+  queue: Event[];
+}
+
+type Execute = (scope: AnyActorScope, params: unknown) => void;
+
+/** An action of XState's own. How it works out what it does is no part of its documentation: a test tells when that changes. */
+interface OwnAction {
+  type: string;
+  assignment?: unknown;
+  collect?: unknown;
+  event?: unknown;
+  actorRef?: unknown;
+  src?: unknown;
+  id?: unknown;
+  input?: unknown;
+  resolve(...args: unknown[]): [unknown, unknown, Action[] | undefined];
+  execute?: Execute;
+}
+
+const ownOf = (action: unknown): OwnAction => action as OwnAction;
+const { execute: executeStart } = ownOf(spawnChild('' as never));
+const { execute: executeStop } = ownOf(stopChild(''));
+const { execute: executeEmit } = ownOf(emit({ type: '' }));
+
+const given = (value: unknown, ...args: unknown[]): unknown =>
+  typeof value === 'function' ? (value as (...args: unknown[]) => unknown)(...args) : value;
+
+const execute = (
+  scope: AnyActorScope,
+  type: string,
+  run: Execute | undefined,
+  params: unknown,
+  info?: unknown,
+): void => {
+  if (run !== undefined) scope.actionExecutor({ type, info, params, exec: () => run(scope, params) } as never);
+};
+
+const childrenOf = (taking: Taking): Snapshot['children'] => {
+  const { now } = taking;
+  if (!taking.hasOwnChildren) now.children = { ...now.children };
+  taking.hasOwnChildren = true;
+  return now.children;
+};
+
+const spawn = (taking: Taking, src: string, { id, input }: { id: string; input: unknown }): AnyActorRef => {
+  const { now, scope } = taking;
+  const logic = now.machine.implementations.actors[src] as AnyActorLogic;
+  const actorRef: AnyActorRef = createActor(logic, { id, src, input, parent: scope.self });
+  childrenOf(taking)[id] = actorRef;
+  execute(scope, 'xstate.spawnChild', executeStart, { actorRef });
+  return actorRef;
+};
+
+export const stop = (scope: AnyActorScope, child: AnyActorRef): void =>
+  execute(scope, 'xstate.stopChild', executeStop, child);
+
+let list: unknown[] = [];
+
+const into =
+  (make: (...args: never[]) => unknown) =>
+  (...args: unknown[]): void => {
+    list.push(make(...(args as never[])));
+  };
+
+/**
+ * What `enqueueActions` gives, but `check`; one for all. XState makes one each time, of functions that are assigned to properties: V8 makes such a function
+ * among the old objects, and all that it leads to, the whole state, stays until the whole heap is collected.
+ */
+const enqueue = Object.assign(
+  into((action) => action),
+  {
+    assign: into((assignment: unknown) => ({ type: 'xstate.assign', assignment })),
+    emit: into((event: unknown) => ({ type: 'xstate.emit', event })),
+    raise: into(raise),
+    sendTo: into(sendTo),
+    spawnChild: into(spawnChild),
+    stopChild: into((actorRef: unknown) => ({ type: 'xstate.stopChild', actorRef })),
+  },
+);
+
+const collected = (collect: unknown, args: object, params: unknown): Action[] => {
+  const outer = list;
+  const own: Action[] = [];
+  list = own;
+  try {
+    given(collect, { ...args, enqueue }, params);
+  } finally {
+    list = outer;
+  }
+  return own;
+};
+
+/** Does what XState does with these actions, without a copy of the whole snapshot for each that changes it. */
+export const perform = (taking: Taking, actions: readonly Action[]): void => {
+  const { now, event, scope, queue } = taking;
+  for (const action of actions) {
+    const { context, machine } = now;
+    const { actions: named } = machine.implementations;
+    const own = ownOf(
+      typeof action === 'function' ? action : (named[typeof action === 'string' ? action : action.type] ?? action),
+    );
+    const params = typeof action === 'object' ? given(action.params, { context, event }) : undefined;
+    const args = { context, event, self: scope.self, system: scope.system };
+    switch (own.type) {
+      case 'xstate.assign': {
+        const start = (src: string, options: { id: string; input: unknown }) => spawn(taking, src, options);
+        now.context = { ...context, ...(given(own.assignment, { ...args, spawn: start }, params) as object) };
+        break;
+      }
+      case 'xstate.spawnChild':
+        spawn(taking, own.src as string, { id: own.id as string, input: given(own.input, args) });
+        break;
+      case 'xstate.stopChild': {
+        const child = now.children[own.actorRef as string];
+        if (child === undefined) break;
+        delete childrenOf(taking)[child.id];
+        stop(scope, child);
+        break;
+      }
+      case 'xstate.emit':
+        execute(scope, own.type, executeEmit, { event: given(own.event, args, params) }, args);
+        break;
+      case 'xstate.enqueueActions':
+        perform(taking, collected(own.collect, args, params));
+        break;
+      default: {
+        const [, resolved, more] = own.resolve(scope, now, args, params, own, { internalQueue: queue });
+        execute(scope, own.type, own.execute, resolved, args);
+        if (more !== undefined) perform(taking, more);
+      }
+    }
+  }
+};
