@@ -3,8 +3,10 @@ import {
   type AnyActorRef,
   type AnyActorScope,
   type AnyStateMachine,
+  assign,
   createActor,
   emit,
+  enqueueActions,
   raise,
   sendTo,
   spawnChild,
@@ -25,6 +27,8 @@ export interface Snapshot {
   context: object;
   children: Record<string, AnyActorRef>;
   _nodes: readonly Node[];
+  value: unknown;
+  tags: ReadonlySet<string>;
 }
 
 /** A step of a machine while it is taken: `now` is nobody else's yet. */
@@ -59,8 +63,20 @@ const { execute: executeStart } = ownOf(spawnChild('' as never));
 const { execute: executeStop } = ownOf(stopChild(''));
 const { execute: executeEmit } = ownOf(emit({ type: '' }));
 
-const given = (value: unknown, ...args: unknown[]): unknown =>
-  typeof value === 'function' ? (value as (...args: unknown[]) => unknown)(...args) : value;
+const nothing = () => ({});
+
+/** They hold what is read here. */
+export const knowsActions =
+  executeStart !== undefined &&
+  executeStop !== undefined &&
+  executeEmit !== undefined &&
+  ownOf(assign(nothing)).assignment === nothing &&
+  ownOf(enqueueActions(nothing)).collect === nothing;
+
+type Given = (args: object, params?: unknown) => unknown;
+
+export const given = (value: unknown, args: object, params?: unknown): unknown =>
+  typeof value === 'function' ? (value as Given)(args, params) : value;
 
 const execute = (
   scope: AnyActorScope,
@@ -137,11 +153,13 @@ export const perform = (taking: Taking, actions: readonly Action[]): void => {
       typeof action === 'function' ? action : (named[typeof action === 'string' ? action : action.type] ?? action),
     );
     const params = typeof action === 'object' ? given(action.params, { context, event }) : undefined;
-    const args = { context, event, self: scope.self, system: scope.system };
+    const { self, system } = scope;
+    const args = { context, event, self, system };
     switch (own.type) {
       case 'xstate.assign': {
         const start = (src: string, options: { id: string; input: unknown }) => spawn(taking, src, options);
-        now.context = { ...context, ...(given(own.assignment, { ...args, spawn: start }, params) as object) };
+        const change = given(own.assignment, { context, event, self, system, spawn: start }, params) as object;
+        now.context = { ...context, ...change };
         break;
       }
       case 'xstate.spawnChild':

@@ -84,13 +84,11 @@ export const specsOf = (round: Round, iteration: number): CallSpec[] => {
   }));
 };
 
-const changed = (
-  { waiting: _over, nested: _before, ...rest }: CallRecord,
-  change: Partial<CallRecord>,
-): CallRecord => ({
-  ...rest,
-  ...change,
-});
+const changed = (call: CallRecord, change: Partial<CallRecord>): CallRecord => {
+  if (call.waiting === undefined && call.nested === undefined) return { ...call, ...change };
+  const { waiting: _over, nested: _before, ...rest } = call;
+  return { ...rest, ...change };
+};
 
 export const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => {
   const at = round.calls.findIndex((call) => call.callId === callId);

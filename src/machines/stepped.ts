@@ -1,29 +1,29 @@
 import type { AnyActorScope, AnyStateMachine } from 'xstate';
-import { type Event, type Snapshot, type Taking, perform, stop } from './perform.ts';
+import { type Event, type Snapshot, type Taking, given, knowsActions, perform, stop } from './perform.ts';
 import { type Node, type Transition, type Way, firstWay, wayOf } from './way.ts';
 
-const leafOf = ({ _nodes: nodes }: Snapshot): Node | undefined =>
-  nodes.find(({ type }) => type === 'atomic' || type === 'final');
+/** The innermost of the active states: they are a line, from the root down. */
+const leafOf = ({ _nodes: nodes }: Snapshot): Node | undefined => nodes[nodes.length - 1];
 
 const isFree = ({ machine, context }: Snapshot, event: Event, { guard }: Transition): boolean => {
   if (guard === undefined) return true;
+  const isNamed = typeof guard === 'string';
   const args = { context, event };
-  const [name, params] = typeof guard === 'string' ? [guard] : [guard.type, guard.params];
-  const holds = machine.implementations.guards[name] as (given: typeof args, params: unknown) => boolean;
-  return holds(args, typeof params === 'function' ? (params as (given: typeof args) => unknown)(args) : params);
+  const holds = machine.implementations.guards[isNamed ? guard : guard.type] as (
+    args: object,
+    params: unknown,
+  ) => boolean;
+  return holds(args, isNamed ? undefined : given(guard.params, args));
 };
 
-const chosen = (
-  snapshot: Snapshot,
-  event: Event,
-  listOf: (node: Node) => readonly Transition[] | undefined,
-): Transition | undefined => {
-  for (let node = leafOf(snapshot); node !== undefined; node = node.parent)
-    for (const transition of listOf(node) ?? []) if (isFree(snapshot, event, transition)) return transition;
+/** Of those that take an event of this type, or those that are taken without one. */
+const chosen = (snapshot: Snapshot, event: Event, type?: string): Transition | undefined => {
+  for (let node = leafOf(snapshot); node !== undefined; node = node.parent) {
+    const transitions = type === undefined ? node.always : node.transitions.get(type);
+    if (transitions !== undefined) for (const each of transitions) if (isFree(snapshot, event, each)) return each;
+  }
   return undefined;
 };
-
-const always = (node: Node): readonly Transition[] | undefined => node.always;
 
 /** Goes a way: gives the same snapshot where nothing has changed. */
 const go = (before: Snapshot, way: Way, event: Event, scope: AnyActorScope, queue: Event[]): Snapshot => {
@@ -31,7 +31,9 @@ const go = (before: Snapshot, way: Way, event: Event, scope: AnyActorScope, queu
   const { now } = taking;
   perform(taking, way.actions);
   if (way.to === undefined) return now.context === before.context && now.children === before.children ? before : now;
-  Object.assign(now, way.to);
+  now._nodes = way.to._nodes;
+  now.value = way.to.value;
+  now.tags = way.to.tags;
   if (!way.isFinal) return now;
   now.status = 'done';
   const { output } = now.machine.root as { output?: (args: object) => unknown };
@@ -60,8 +62,10 @@ const stopAll = ({ children }: Snapshot, scope: AnyActorScope): void => {
 /**
  * The machine, whose steps are taken as XState takes them, at a fraction of the price: what a transition leaves and enters is worked out once and not
  * each time, and a step makes one snapshot and not one for each state entered and each assignment. For charts as ours are: see `wayOf`.
+ * The machine itself where XState has come to be another.
  */
 export const stepped = <T extends AnyStateMachine>(machine: T): T => {
+  if (!knowsActions || !(machine.root.transitions instanceof Map)) return machine;
   const first = firstWay(machine);
   const blank = machine.resolveState({ value: {}, context: {} } as never) as unknown as Snapshot;
   const ways = new Map<Transition, Map<Node | undefined, Way>>();
@@ -72,18 +76,22 @@ export const stepped = <T extends AnyStateMachine>(machine: T): T => {
     if (way === undefined && leaf !== undefined) known.set(leaf, (way = wayOf(leaf, transition)));
     return way ?? { actions: [], isFinal: false };
   };
-  /** All that follows from an event by itself, from where the event itself has led. */
-  const settle = (begun: Snapshot, heard: Event, scope: AnyActorScope, queue: Event[], steps: Snapshot[]): Snapshot => {
+  /** All that follows by itself, from events that are heard and from the states that are come to. */
+  const settle = (
+    begun: Snapshot,
+    queue: Event[],
+    scope: AnyActorScope,
+    { heard, steps }: { heard?: Event; steps: Snapshot[] },
+  ): Snapshot => {
     let now = begun;
     let event = heard;
-    let mayFollow = true;
+    // What is heard is taken first.
+    let mayFollow = heard !== undefined;
     while (now.status === 'active') {
-      const following: Transition | undefined = mayFollow ? chosen(now, event, always) : undefined;
-      const raised = following === undefined ? queue.shift() : undefined;
-      if (following === undefined && raised === undefined) break;
-      event = raised ?? event;
-      const transition: Transition | undefined =
-        following ?? chosen(now, event, ({ transitions }) => transitions.get(event.type));
+      const following: Transition | undefined = mayFollow && event !== undefined ? chosen(now, event) : undefined;
+      if (following === undefined) event = queue.shift();
+      if (event === undefined) break;
+      const transition: Transition | undefined = following ?? chosen(now, event, event.type);
       const next: Snapshot =
         transition === undefined ? now : go(now, wayFrom(leafOf(now), transition), event, scope, queue);
       mayFollow = following === undefined || next !== now;
@@ -99,13 +107,7 @@ export const stepped = <T extends AnyStateMachine>(machine: T): T => {
       stopAll(begun, scope);
       const { error } = event as { error?: unknown };
       note(steps, { ...begun, children: {}, status: isError ? 'error' : 'stopped', error }, event, scope, []);
-      return steps;
-    }
-    const queue: Event[] = [];
-    const transition = chosen(begun, event, ({ transitions }) => transitions.get(event.type));
-    const now = transition === undefined ? begun : go(begun, wayFrom(leafOf(begun), transition), event, scope, queue);
-    note(steps, now, event, scope, transition === undefined ? [] : [transition]);
-    settle(now, event, scope, queue, steps);
+    } else settle(begun, [event], scope, { steps });
     return steps;
   };
   const getInitialSnapshot = (scope: AnyActorScope, input: unknown): Snapshot => {
@@ -115,7 +117,7 @@ export const stepped = <T extends AnyStateMachine>(machine: T): T => {
       const event = { type: 'xstate.init', input };
       const queue: Event[] = [];
       begun.context = context({ input, self: scope.self });
-      return settle(go(begun, first, event, scope, queue), event, scope, queue, []);
+      return settle(go(begun, first, event, scope, queue), queue, scope, { heard: event, steps: [] });
     } catch (error) {
       return { ...begun, status: 'error', error };
     }
