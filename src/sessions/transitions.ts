@@ -8,11 +8,13 @@ type Hear = (transition: Transition) => void;
 type Step = SnapshotFrom<AgentMachine>;
 
 const tell = (before: Step, steps: readonly Step[], event: string, hear: Hear): void => {
-  let from = statePath(before.value);
+  let last = before.value;
   for (const { value } of steps) {
-    const to = statePath(value);
+    // Most steps leave the state as it is, and then it is the same object.
+    if (value === last) continue;
+    const [from, to] = [statePath(last), statePath(value)];
     if (to !== from) hear({ from, to, event });
-    from = to;
+    last = value;
   }
 };
 
