@@ -120,13 +120,6 @@ export const agentGuards = (rules: AgentRules, actors: AgentActors) => {
       // The last call is over.
       closesRound: ({ context: { round } }, { callId, phase }: CallReported) =>
         round !== null && phase === 'settled' && isLastOpen(round, callId),
-      // A call is over, none waits for its slot, and no agent above is to be told.
-      concernsNoOther: ({ context: { round, callPrefix } }, { callId, result }: CallReported) => {
-        if (round === null || result === undefined || callPrefix !== '') return false;
-        const call = ownerOf(round, callId);
-        if (call === undefined || call.phase === 'settled') return false;
-        return !round.calls.some(({ phase }) => phase === 'queued');
-      },
       isPendingCall: ({ context }, event: DecisionEvent) => {
         if (!isWellFormed(event)) return false;
         const call = pendingOf(context).find(({ callId }) => callId === event.callId);

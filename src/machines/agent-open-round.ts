@@ -11,10 +11,6 @@ export const openRoundState = (agent: AgentSetup) =>
           actions: [{ type: 'noteCall', params: ({ event }) => event }, 'reportUp'],
         },
         {
-          guard: { type: 'concernsNoOther', params: ({ event }) => event },
-          actions: { type: 'noteCall', params: ({ event }) => event },
-        },
-        {
           guard: { type: 'isOpenCall', params: ({ event }) => event },
           actions: [{ type: 'noteCall', params: ({ event }) => event }, 'startCalls', 'reportUp'],
         },
