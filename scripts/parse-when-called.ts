@@ -5,7 +5,10 @@ import { Visitor, parseSync } from 'rolldown/utils';
 const toAscii = (code: string): string =>
   code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Makes a `function` of every arrow function that no other function surrounds: in a module both have the same `this`. */
+/**
+ * Makes a `function` of every arrow function that no other function surrounds: in a module both have the same `this`. One that only has a name
+ * is declared, since bundlers that wrap a module leave declarations outside.
+ */
 const withoutOuterArrows = (code: string): string => {
   const text = new RolldownMagicString(code);
   const declared = new Map<object, string>();

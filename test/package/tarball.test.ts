@@ -185,6 +185,12 @@ test('openai and OpenTelemetry are loaded by their own subpaths only, pg and nod
   }
 });
 
+test('the core comes without the files of what it loads later', async () => {
+  const { urls } = await loadedBy('agentchart');
+  const names = urls.flatMap((url) => /agentchart\/dist\/(.+)\.js$/.exec(url)?.[1] ?? []);
+  expect([...new Set(names)].toSorted()).toEqual(['chunks/base', 'chunks/core', 'chunks/light', 'index']);
+});
+
 test('the middleware comes without a package that users would have to install', async () => {
   const { urls } = await loadedBy('agentchart/middleware');
   expect(packagesOf(urls)).toEqual(['agentchart']);
@@ -322,9 +328,10 @@ const createsAgent = `import { createAgent, tool } from 'agentchart'; globalThis
 const asksOpenai = `import { openaiChat } from 'agentchart/openai'; ${createsAgent} globalThis.model = openaiChat;`;
 
 // In bytes: what was measured last, with XState and without the packages that an application brings itself. A larger figure has to be meant.
+// A bundle of one file has what is loaded later too.
 test.each([
-  ['the core', createsAgent, 83_000],
-  ['the core with openaiChat', asksOpenai, 93_500],
+  ['the core', createsAgent, { pieces: 80_400, whole: 85_400 }],
+  ['the core with openaiChat', asksOpenai, { pieces: 91_800, whole: 95_800 }],
 ])(
   '%s is no more than 2 %% larger than it was, minified and gzipped, whole and in pieces',
   async (_name, program, before) => {
@@ -340,7 +347,8 @@ test.each([
       const sizes = outputFiles
         .filter(({ path }) => first.has(basename(path)))
         .map(({ contents }) => gzipSync(contents).length);
-      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(before * 1.02);
+      const size = sizes.reduce((sum, each) => sum + each, 0);
+      expect(size).toBeLessThanOrEqual((splitting ? before.pieces : before.whole) * 1.02);
     }
   },
 );
