@@ -46,7 +46,10 @@ export interface ContextProvider {
    * What it throws fails the turn with `context-provider-error`.
    */
   beforeTurn?(turn: BeginningTurn): ProvidedContext | undefined | Promise<ProvidedContext | undefined>;
-  /** Told of every turn that is over, before the next one begins. What it throws is an `error` event, the turn stays as it is. */
+  /**
+   * Told of every turn that is over, before the next one begins. What it throws is an `error` event, the turn stays as it is. The result of the
+   * turn, the next turn and a close wait for it, without an end: what it waits for itself needs a limit of time.
+   */
   afterTurn?(turn: EndedTurn): void | Promise<void>;
 }
 
@@ -67,6 +70,9 @@ export interface NewMessages {
 export interface HistoryProvider {
   /** What was said in earlier turns, as `append` got it. Asked before each turn; what it throws fails the turn with `context-provider-error`. */
   load(turn: Omit<BeginningTurn, 'messages'>): readonly Message[] | Promise<readonly Message[]>;
-  /** Gets what is new after every turn, whatever its outcome. What it throws is an `error` event; the same messages come again after the next turn. */
+  /**
+   * Gets what is new after every turn, whatever its outcome. What it throws is an `error` event; the same messages come again after the next turn.
+   * It is waited for as `afterTurn` of a context provider is.
+   */
   append(messages: NewMessages): void | Promise<void>;
 }
