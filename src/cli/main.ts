@@ -187,7 +187,7 @@ const carryOut = async (args: string[]): Promise<number> => {
 };
 
 /** For people in words; with `--json` as `{ error: { name, message, code? } }` on one line. */
-const failureText = (error: unknown, isJson: boolean): string => {
+export const failureText = (error: unknown, isJson: boolean): string => {
   const { cause: _cause, ...told } = errorData(error);
   if (isJson) return JSON.stringify({ error: told });
   const code = error instanceof AgentError ? ` (${error.code})` : '';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -22,7 +22,7 @@ interface Finished {
 }
 
 /** In a process of its own. */
-const inProcess = (args: readonly string[], stdin = ''): Promise<Finished> =>
+const inProcess = (args: readonly string[], stdin = '', output: 'pipe' | number = 'pipe'): Promise<Finished> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
@@ -32,15 +32,18 @@ const inProcess = (args: readonly string[], stdin = ''): Promise<Finished> =>
         join(root, 'src/cli/index.ts'),
         ...args,
       ],
-      { env: { ...process.env, NODE_OPTIONS: '', AGENTCHART_STORE: '' } },
+      {
+        env: { ...process.env, NODE_OPTIONS: '', AGENTCHART_STORE: '' },
+        stdio: ['pipe', output, 'pipe'],
+      },
     );
     let stdout = '';
     let stderr = '';
-    child.stdout.on('data', (data) => (stdout += String(data)));
-    child.stderr.on('data', (data) => (stderr += String(data)));
+    child.stdout?.on('data', (data) => (stdout += String(data)));
+    child.stderr?.on('data', (data) => (stderr += String(data)));
     child.on('error', reject);
     child.on('close', (status) => resolve({ status, stdout, stderr }));
-    child.stdin.end(stdin);
+    child.stdin?.end(stdin);
   });
 
 /** In this process: what it would write, and its exit status. */
@@ -390,5 +393,18 @@ describe('the command line', () => {
     const { stdout } = await agentchart(['sessions', '--store', path]);
     expect(stdout).toContain('\\u001b[31mred');
     expect(stdout).not.toContain('\u001b');
+  });
+
+  test.skipIf(process.platform !== 'linux')('an output that cannot be written is a failure', async () => {
+    const full = await open('/dev/full', 'w');
+    try {
+      const { status, stderr } = await inProcess(['--help', '--json'], '', full.fd);
+      expect(status).toBe(1);
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: { message: expect.stringContaining('the output could not be written: ENOSPC') },
+      });
+    } finally {
+      await full.close();
+    }
   });
 });
