@@ -17,12 +17,15 @@ export class PostgresWatch {
   #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pause = shortestPause;
+  #isClosed = false;
 
   constructor(connection: PostgresConnection) {
     this.#connection = connection;
   }
 
   add(sessionId: string, notify: () => void): () => void {
+    // Sessions may live on: nothing is opened for them again.
+    if (this.#isClosed) return () => undefined;
     const end = this.#watchers.add(sessionId, notify);
     if (this.#client === undefined && this.#timer === undefined) this.#connect();
     return () => {
@@ -32,6 +35,7 @@ export class PostgresWatch {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#watchers.clear();
     this.#stop();
   }

@@ -13,12 +13,15 @@ export class SqliteWatch {
   #timer: NodeJS.Timeout | undefined;
   #version: number | undefined;
   #seen = 0;
+  #isClosed = false;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 
   add(sessionId: string, notify: () => void): () => void {
+    // Sessions may live on: nothing is opened for them again.
+    if (this.#isClosed) return () => undefined;
     const end = this.#watchers.add(sessionId, notify);
     if (this.#timer === undefined) this.#start();
     return () => {
@@ -33,6 +36,7 @@ export class SqliteWatch {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#watchers.clear();
     this.#stop();
   }

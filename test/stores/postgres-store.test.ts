@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Client, Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { postgresStore } from '../../src/stores/postgres-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { crashEverywhere } from '../../src/testing/crash-everywhere.ts';
@@ -102,6 +102,17 @@ test('a watcher of a given pool hears through a connection of its own', async ()
   await notice;
   await store.delete('watched');
   await store.close();
+  await pool.end();
+});
+
+test('a store that is closed opens no connection for those who watch it afterwards', async () => {
+  const pool = new Pool({ connectionString: server.url, max: 1 });
+  const store = postgresStore({ pool });
+  await store.close();
+  const ask = vi.spyOn(pool, 'query');
+  store.watch?.('one', () => undefined)();
+  store.watch?.('one', () => undefined);
+  expect(ask).not.toHaveBeenCalled();
   await pool.end();
 });
 

@@ -112,6 +112,15 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test('a store that is closed sets no timer for those who watch it afterwards', async () => {
+  const store = sqliteStore(path);
+  await store.commit(commitOf(session, 1));
+  await store.close();
+  const timer = vi.spyOn(globalThis, 'setInterval');
+  store.watch?.('one', () => undefined);
+  expect(timer).not.toHaveBeenCalled();
+});
+
 test('a time that no process could read again is refused, and harms no list of the others', async () => {
   const store = sqliteStore(path);
   await store.commit(commitOf(session, 1));
