@@ -1,12 +1,13 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/compile-cache.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
-/** Each of these has a worker of its own: they start processes or browsers, fake the time, listen to what the whole process does, or ask for
- * one in which nothing was loaded before. */
+/** Each of these has a worker of its own: they start a browser, fake the time, change or listen to what the whole process does, or ask for one
+ * in which nothing was loaded before. */
 const apart = [
-  'test/*/example.test.ts',
-  'test/{cli,examples,package}/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/examples/react.test.ts',
   'test/behaviour/{postgres,restate}.test.ts',
   'test/cases/loop-control.test.ts',
   'test/documents/damaged-documents.test.ts',
@@ -14,12 +15,13 @@ const apart = [
   'test/mcp/{everything,mcp-tools}.test.ts',
   'test/middleware/rate-limit.test.ts',
   'test/otel/**/*.test.ts',
+  'test/package/tarball.test.ts',
   'test/properties/**/*.test.ts',
-  'test/restate/{balancer,call-ingress,clients,durability,engine-log,identity,killed,live,server,sessions}.test.ts',
+  'test/restate/{call-ingress,clients,engine-log,killed}.test.ts',
   'test/scenarios/conformance.test.ts',
   'test/server/event-stream.test.ts',
   'test/sessions/{full-store,killed-under-load,store-failures,two-owners,wrong-values}.test.ts',
-  'test/stores/{postgres-store,sqlite-processes,sqlite-store}.test.ts',
+  'test/stores/{postgres-store,sqlite-store}.test.ts',
   'test/testing/{crash-everywhere,explore,kill-everywhere}.test.ts',
 ];
 
@@ -36,6 +38,7 @@ export default defineConfig({
       // Workers that stay, with all that they have loaded. No state of a module may go from one file to the next, and no hook stands at its top.
       { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: apart, isolate: false } },
     ],
+    setupFiles: ['test/support/let-go.ts'],
     sequence: { sequencer: LongestFirst },
     execArgv: ['--conditions=development'],
     // Threads begin sooner than processes.
@@ -45,7 +48,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { interval: 2, timeout: 90_000 } },
     env: { NODE_COMPILE_CACHE: compileCache },
-    // One less than the cores is the default, which leaves one of two idle.
-    maxWorkers: '100%',
+    // More than the cores: files that wait for processes, browsers and engines leave theirs to others meanwhile.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
   },
 });

@@ -1,12 +1,6 @@
-import {
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  createServer,
-} from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { leftBehind } from '../support/left-behind.ts';
 
 export interface ChatRequest {
   path: string | undefined;
@@ -40,14 +34,6 @@ const completion = (said: string | { call: string; input: object }) => ({
   choices: [{ index: 0, message: { role: 'assistant', ...messageOf(said) }, finish_reason: 'stop' }],
 });
 
-const servers: Server[] = [];
-afterAll(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
 /** A server of Chat Completions that keeps what it was asked. */
 export const startChatServer = async (
   answer: (request: ChatRequest) => ChatAnswer | Promise<ChatAnswer>,
@@ -65,7 +51,7 @@ export const startChatServer = async (
   };
   const server = createServer((request, response) => void reply(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  servers.push(server);
+  leftBehind.servers.push(server);
   const { port } = server.address() as AddressInfo;
   return { env: { MODEL: 'test-model', API_KEY: 'test-key', OPENAI_URL: `http://127.0.0.1:${port}/v1` }, requests };
 };

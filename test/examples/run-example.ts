@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { leftBehind } from '../support/left-behind.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
 
@@ -25,15 +25,10 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
-const folders: string[] = [];
-afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-});
-
 /** An empty folder, outside the repository. */
 export const emptyFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'agentchart-example-'));
-  folders.push(folder);
+  leftBehind.folders.push(folder);
   return folder;
 };
 
