@@ -12,6 +12,7 @@ import type { FinishReason, ModelReply } from '../models/chat-model.ts';
 import { inputHash } from '../tools/input-hash.ts';
 import { digest } from './digest.ts';
 import { isWellFormed } from './outside-event.ts';
+import { isOwnEvent } from './own-event.ts';
 import { type CallRecord, type Round, pendingOf } from './round.ts';
 import type { CallReported, DecisionEvent } from './tool-call-context.ts';
 import { type Turn, type TurnOptions, noTurn } from './turn.ts';
@@ -168,6 +169,7 @@ export const initialAgent = (input: AgentInput | undefined, newId: () => string)
 /** What a message event says; an empty one says nothing, nor one that is no message. */
 export const messagesOfEvent = (event: UserMessageEvent): Message[] => {
   const { content, messages } = event;
+  if (isOwnEvent(event)) return (messages ?? []).filter((each) => !isEmptyMessage(each));
   const given = messages ?? (content === undefined ? [] : [{ role: 'user', content }]);
   try {
     if (!isWellFormed(event)) return [];

@@ -130,9 +130,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         for (const event of outcomeEvents(context, outcome)) enqueue.emit(event);
       }),
       takeAnswer: enqueueActions(({ context, enqueue }, outcome: ModelOutcome) => {
-        const taken = { ...context, ...replySteps.takeOutcome(context, outcome) };
-        const kept = taken.reply === null ? taken : { ...taken, ...replySteps.keepAnswer(taken, taken.reply) };
-        enqueue.assign({ ...kept, ...endingSteps.endTurn(kept, { type: 'answered' }) });
+        enqueue.assign(endingSteps.takeAnswer(context, outcome));
         for (const event of outcomeEvents(context, outcome)) enqueue.emit(event);
       }),
       leaveToCaller: assign(({ context }) =>

@@ -1,19 +1,27 @@
-import type { ModelFailure } from '../actors/model.ts';
+import type { ModelFailure, ModelOutcome } from '../actors/model.ts';
 import type { AgentErrorCode, ErrorData } from '../errors.ts';
 import { textOf } from '../messages/message.ts';
 import { isError } from '../tools/call.ts';
 import type { AgentContext } from './agent-context.ts';
+import { keepAnswer, takeOutcome } from './reply-steps.ts';
 import type { AgentRules } from './rules.ts';
 import { type Step, changeTurn } from './step.ts';
 import { type CallError, type Outcome, freshRequest } from './turn.ts';
 
 /** What it ended by is said by the outcome: nothing is stopping any more. */
-export const endTurn = (
-  { turn: { stopping: _over, ...turn } }: AgentContext,
-  outcome: Outcome,
-): Pick<AgentContext, 'turn'> => ({
-  turn: { ...turn, outcome },
-});
+export const endTurn = ({ turn }: Pick<AgentContext, 'turn'>, outcome: Outcome): Pick<AgentContext, 'turn'> => {
+  if (turn.stopping === undefined) return { turn: { ...turn, outcome } };
+  const { stopping: _over, ...ended } = turn;
+  return { turn: { ...ended, outcome } };
+};
+
+/** The model's reply is the answer, and the turn is over with it. */
+export const takeAnswer = (context: AgentContext, outcome: ModelOutcome): Step => {
+  const step = takeOutcome(context, outcome);
+  const taken = { ...context, ...step };
+  const kept = taken.reply === null ? undefined : keepAnswer(taken, taken.reply);
+  return { ...step, ...kept, ...endTurn({ turn: kept?.turn ?? taken.turn }, { type: 'answered' }) };
+};
 
 export const endRefused = (context: AgentContext): Step => {
   const reply = context.reply;

@@ -13,17 +13,18 @@ import { type Outcome, freshRequest } from './turn.ts';
 
 /** Keeps what the model said, or how it failed, until the chart has decided what follows. */
 export const takeOutcome = (before: AgentContext, outcome: ModelOutcome): Step => {
-  const context = outcome.notes === undefined ? before : takeNotes(before, outcome.notes);
+  const noted = outcome.notes === undefined ? undefined : takeNotes(before, outcome.notes);
+  const context = noted ?? before;
   const { turn: now } = context;
   if (outcome.type === 'error') {
     const request = { ...now.request, attempt: now.request.attempt + 1, error: outcome.error };
-    return { ...context, reply: null, failure: outcome.error, ...changeTurn(context, { request }) };
+    return { ...noted, reply: null, failure: outcome.error, ...changeTurn(context, { request }) };
   }
   const { usage, finishReason, model } = outcome.reply;
   const message = nameProviderCalls(outcome.reply.message, context.modelCalls.length + 1, context.messages);
   const call = { turn: now.number, model: model ?? outcome.model, finishReason };
   return {
-    ...context,
+    ...noted,
     reply: { ...outcome.reply, message },
     failure: null,
     modelCalls: [...context.modelCalls, usage === undefined ? call : { ...call, usage }],

@@ -39,8 +39,14 @@ const openOptionsOf = (given: OpenOptions): OpenOptions => ({
   ...(given.inspect === undefined ? {} : { inspect: given.inspect }),
 });
 
-const givenOf = ({ session: _session, inspect: _inspect, onLeave: _onLeave, ...given }: StreamOptions): TurnGiven =>
-  given;
+/** Of most runs nothing is given. */
+const nothing: TurnGiven & RunOptions = {};
+
+const givenOf = (options: StreamOptions): TurnGiven => {
+  if (options === nothing) return nothing;
+  const { session: _session, inspect: _inspect, onLeave: _onLeave, ...given } = options;
+  return given;
+};
 
 /** Makes an agent. Throws `AgentError` for an option or tool that is not right; the message says what, where and how to mend it. */
 export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Agent<SchemaOutput<S>> => {
@@ -180,7 +186,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     machine,
     tools: Object.freeze([...(options.tools ?? [])]),
     limits: Object.freeze({ ...options.limits }),
-    run: async (input, given = {}) => {
+    run: async (input, given = nothing) => {
       checkRunOptions(given, options.tools);
       const messages = checkMessages(input);
       return runIn(given, (session) => session.run(messages, givenOf(given)));

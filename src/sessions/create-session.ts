@@ -7,6 +7,7 @@ import { AgentError } from '../errors.ts';
 import { writeDocument } from '../documents/document.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import type { Fate } from '../machines/chart-event.ts';
+import { ownEvent } from '../machines/own-event.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { isEmptyMessage } from '../messages/own-options.ts';
@@ -24,6 +25,7 @@ import { bindWhenTaken } from './bind-when-taken.ts';
 import { watchWeakly } from './inbox.ts';
 import { newId } from './new-id.ts';
 import { documentAt } from './load-stored.ts';
+import type { RunResult } from './session.ts';
 import { statusOf } from './session-status.ts';
 import { joinTurn } from './stream-turn.ts';
 import { failedTurn } from './turn-error.ts';
@@ -186,16 +188,17 @@ class LocalSession implements OwnSession {
     return this.finish(result);
   }
 
-  async finish(result: Parameters<OwnSession['finish']>[0]): ReturnType<OwnSession['finish']> {
+  async finish(...[given]: Parameters<OwnSession['finish']>): ReturnType<OwnSession['finish']> {
     // A turn is over for its caller when it is stored.
     const core = this.#core;
     if (core !== undefined) {
       await this.#source.told(core.actor);
       await core.journal.idle();
     }
-    if (result.outcome.type === 'failed') throw failedTurn(result, result.outcome);
-    const { output } = result;
-    return output === undefined ? { ...result } : { ...result, output: await this.#source.parseOutput(output) };
+    if (given.outcome.type === 'failed') throw failedTurn(given, given.outcome);
+    const result: RunResult = { ...given };
+    if (given.output !== undefined) result.output = await this.#source.parseOutput(given.output);
+    return result;
   }
 
   events(...[given]: Parameters<OwnSession['events']>): ReturnType<OwnSession['events']> {
@@ -251,7 +254,7 @@ class LocalSession implements OwnSession {
   }
 
   post(...[messages, options]: Parameters<OwnSession['post']>): ReturnType<OwnSession['post']> {
-    const { mode, turn, id = newId(), ...given } = options;
+    const { mode, turn, id = newId() } = options;
     const { actor, feed, turns, live, now, context, assertOpen, pendingResult } = this.#awake();
     assertOpen();
     if (messages.every(isEmptyMessage))
@@ -260,14 +263,10 @@ class LocalSession implements OwnSession {
         'the message says nothing: give a text that is not empty, or another part',
       );
     const posted = turns.expect(id);
-    live.giveWith(id, given);
-    actor.send({
-      type: 'user.message',
-      id,
-      mode,
-      messages,
-      ...(turn === undefined ? {} : { options: turn }),
-    });
+    live.giveWith(id, options);
+    actor.send(
+      ownEvent({ type: 'user.message', id, mode, messages, ...(turn === undefined ? {} : { options: turn }) }),
+    );
     // Queued behind somebody's decision: the caller learns that it waits, the message stays.
     if (now().hasTag('waiting')) {
       const { number } = context().turn;

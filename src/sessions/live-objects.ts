@@ -23,17 +23,26 @@ export interface LiveObjectsOfTurns {
   context(): unknown;
   model(): ChatModel | undefined;
   setContext(context: unknown): void;
-  giveWith(messageId: string, objects: LiveObjects): void;
+  /** Takes of what comes with a message what is meant for its turn. */
+  giveWith(messageId: string, given: LiveObjects): void;
   hear(event: ChartEvent): void;
   /** What they are made from again; undefined while some wait for their message to be read. */
   kept(): KeptObjects | undefined;
 }
 
+const none: LiveObjects = {};
+
+const liveOf = (given: LiveObjects): LiveObjects => {
+  const { model } = given;
+  if (!('context' in given)) return model === undefined ? none : { model };
+  return { context: given.context, ...(model === undefined ? {} : { model }) };
+};
+
 /** Of a session to which nothing was given. */
-export const noObjects: KeptObjects = { fallback: undefined, turn: { number: 0, objects: {} } };
+export const noObjects: KeptObjects = { fallback: undefined, turn: { number: 0, objects: none } };
 
 export const createLiveObjects = (start: KeptObjects): LiveObjectsOfTurns => {
-  const waiting = new Map<string, LiveObjects>();
+  let waiting: Map<string, LiveObjects> | undefined;
   let { fallback, turn } = start;
   return {
     context: () => ('context' in turn.objects ? turn.objects.context : fallback),
@@ -41,20 +50,21 @@ export const createLiveObjects = (start: KeptObjects): LiveObjectsOfTurns => {
     setContext: (given) => {
       fallback = given;
     },
-    giveWith: (messageId, objects) => {
-      waiting.set(messageId, objects);
+    giveWith: (messageId, given) => {
+      waiting ??= new Map();
+      waiting.set(messageId, liveOf(given));
     },
     hear: (event) => {
       if (event.type !== 'message-fate') return;
       const { messageId, turn: number } = event;
-      const given = waiting.get(messageId);
-      waiting.delete(messageId);
+      const given = waiting?.get(messageId);
+      waiting?.delete(messageId);
       if (number === undefined) return;
-      const before = number === turn.number ? turn.objects : {};
-      turn = { number, objects: { ...before, ...given } };
+      const before = number === turn.number ? turn.objects : none;
+      turn = { number, objects: given === undefined || given === none ? before : { ...before, ...given } };
     },
     kept: () => {
-      if (waiting.size > 0) return undefined;
+      if (waiting !== undefined && waiting.size > 0) return undefined;
       return fallback === undefined && Object.keys(turn.objects).length === 0 ? noObjects : { fallback, turn };
     },
   };

@@ -72,12 +72,16 @@ export const nextCommit = (
   const count = Math.max(before?.messages ?? 0, messages.length);
   const state = stateOf(seen);
   const known = before === undefined ? undefined : stateBefore(before);
-  const change = difference(known, state);
-  const isNew = change !== undefined || messages.length > (before?.messages ?? 0) || taken.length + refused.length > 0;
+  const change = known === undefined ? undefined : difference(known, state);
+  const isNew =
+    known === undefined ||
+    change !== undefined ||
+    messages.length > (before?.messages ?? 0) ||
+    taken.length + refused.length > 0;
   if (!isNew && !mustBe) return undefined;
-  const changeText = JSON.stringify(change ?? {});
+  const changeText = known === undefined ? undefined : JSON.stringify(change ?? {});
   const { whole, changes } = before?.lengths ?? { whole: 0, changes: 0 };
-  const isWhole = known === undefined || whole * wholeEvery < changes + changeText.length;
+  const isWhole = changeText === undefined || whole * wholeEvery < changes + changeText.length;
   const text = isWhole ? JSON.stringify(state) : changeText;
   const revision = (before?.revision ?? 0) + 1;
   const pending = pendingOf(seen.context as AgentContext).length;

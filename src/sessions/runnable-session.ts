@@ -14,11 +14,11 @@ export interface RunnableSession extends OwnSession {
 /** Without middleware there is nothing around a turn, and nothing is watched. */
 export const withRun = (session: OwnSession, wrapModel: (model: ChatModel) => ChatModel): RunnableSession =>
   Object.assign(session, {
-    run: (messages: Message[], { model, ...given }: TurnGiven, onPosted?: (posted: Posted) => void) =>
+    run: (messages: Message[], given: TurnGiven, onPosted?: (posted: Posted) => void) =>
       runTurn(
         session,
         messages,
-        model === undefined ? given : { ...given, model: wrapModel(model) },
+        given.model === undefined ? given : { ...given, model: wrapModel(given.model) },
         onPosted === undefined ? {} : { onPosted },
       ),
   });

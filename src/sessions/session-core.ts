@@ -162,7 +162,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     if (now.turn.number === turn && !mayResume(now)) source.forgetTools(now.turn.toolChanges);
   };
   actor.on('*', (event) => {
-    if (event.type === 'finish') queueMicrotask(() => letGo(event.turn));
+    if (event.type === 'finish' && context().turn.toolChanges.length > 0) queueMicrotask(() => letGo(event.turn));
     live.hear(event);
     turns.hear(event);
     feed.publish(event);
