@@ -12,7 +12,7 @@ const takeDecision = (
   { decision, callId, given, output }: Extract<Told['command'], { type: 'decide' }>,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    decide(decision, callId, given, output, resolve).then(resolve, reject);
+    decide()(decision, callId, given, output, resolve).then(resolve, reject);
   });
 
 /** Does with a session what a command says. Throws `AgentError` where it does not apply, and then changes nothing. */

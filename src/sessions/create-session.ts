@@ -89,7 +89,7 @@ class LocalSession implements OwnSession {
     this.#core = undefined;
     // At no moment does nobody watch: a store may take what came before it was asked for known.
     this.#unwatch = watchWeakly(this.#source.store, this.id, this);
-    core.inbox.watch(false);
+    core.inbox().watch(false);
   }
 
   get #context(): AgentContext {
@@ -140,17 +140,17 @@ class LocalSession implements OwnSession {
 
   approve(...[callId, given]: Parameters<OwnSession['approve']>): Promise<void> {
     const { stored, decide } = this.#awake();
-    return stored(decide('approval.granted', callId, given));
+    return stored(decide()('approval.granted', callId, given));
   }
 
   reject(...[callId, given]: Parameters<OwnSession['reject']>): Promise<void> {
     const { stored, decide } = this.#awake();
-    return stored(decide('approval.rejected', callId, given));
+    return stored(decide()('approval.rejected', callId, given));
   }
 
   respond(...[callId, output, given]: Parameters<OwnSession['respond']>): Promise<void> {
     const { stored, decide } = this.#awake();
-    return stored(decide('call.result', callId, given, output));
+    return stored(decide()('call.result', callId, given, output));
   }
 
   async cancel(callId: string): Promise<void> {
@@ -242,7 +242,7 @@ class LocalSession implements OwnSession {
   }
 
   readInbox(): Promise<void> {
-    return this.#awake().inbox.readInbox();
+    return this.#awake().inbox().readInbox();
   }
 
   commit(): Promise<void> {

@@ -31,8 +31,9 @@ export interface SessionCore {
   turns: TurnWaiters;
   live: LiveObjectsOfTurns;
   journal: Journal;
-  inbox: Inbox;
-  decide: Decide;
+  /** Made for the first who asks: of most runs nobody does. */
+  inbox(): Inbox;
+  decide(): Decide;
   now(): SnapshotFrom<AgentMachine>;
   context(): AgentContext;
   isClosed(): boolean;
@@ -72,6 +73,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
   /** What the store has, or was made from. */
   let kept: AgentContext | undefined;
   let crash: AgentError | undefined;
+  let inbox: Inbox | undefined;
 
   const snapshot = firstSnapshot(source, asleep);
   const options: ActorOptions<AgentMachine> = {
@@ -125,7 +127,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     crash = error;
     for (const controller of running) controller.abort(error);
     if (now().status === 'active') actor.stop();
-    inbox.watch(false);
+    inbox?.watch(false);
     feed.publish({ type: 'error', error: errorData(error) });
     feed.close();
     turns.fail(() => error);
@@ -175,7 +177,8 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
         forgetViewer(actor);
         queueMicrotask(pause);
       } else isPaused = false;
-      inbox.watch(snapshot.hasTag('waiting') || (store.durable && snapshot.hasTag('busy')));
+      const isWatched = snapshot.hasTag('waiting') || (store.durable && snapshot.hasTag('busy'));
+      if (isWatched || inbox !== undefined) inboxOf().watch(isWatched);
       if ((snapshot.hasTag('busy') && !store.durable) || snapshot.context === kept) return;
       kept = snapshot.context;
       commit();
@@ -192,39 +195,42 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
   });
 
   let asking = 0;
-  const decide = createDecide({
-    actor,
-    authorize: source.authorize,
-    keepAwake: async (work) => {
-      asking += 1;
-      try {
-        return await work();
-      } finally {
-        asking -= 1;
-        rest();
-      }
-    },
-    context: live.context,
-    assertOpen,
-    until: changes.until,
-  });
+  let decide: Decide | undefined;
+  const decideOf = (): Decide =>
+    (decide ??= createDecide({
+      actor,
+      authorize: source.authorize,
+      keepAwake: async (work) => {
+        asking += 1;
+        try {
+          return await work();
+        } finally {
+          asking -= 1;
+          rest();
+        }
+      },
+      context: live.context,
+      assertOpen,
+      until: changes.until,
+    }));
   const stored = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work;
     if (crash !== undefined) throw crash;
     if (store.durable && !isClosed()) await journal.commit();
     return done;
   };
-  const inbox = createInbox({
-    store,
-    sessionId: context().sessionId,
-    journal,
-    actor,
-    decide,
-    isLeft: () => isOver || crash !== undefined,
-    publish: (event) => feed.tell(event),
-    rested: rest,
-    mayHaveMissed: asleep !== undefined,
-  });
+  const inboxOf = (): Inbox =>
+    (inbox ??= createInbox({
+      store,
+      sessionId: context().sessionId,
+      journal,
+      actor,
+      decide: decideOf(),
+      isLeft: () => isOver || crash !== undefined,
+      publish: (event) => feed.tell(event),
+      rested: rest,
+      mayHaveMissed: asleep !== undefined,
+    }));
 
   const toJSON = (): SessionDocument => {
     if (last === undefined && crash !== undefined) throw crash;
@@ -242,7 +248,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     (source.executor ?? source.inspect) !== undefined ||
     source.staysAwake === true;
   const isAtWork = (): boolean =>
-    running.size + asking > 0 || changes.isWaitedFor() || inbox.isReading() || !feed.isSilent();
+    running.size + asking > 0 || changes.isWaitedFor() || inbox?.isReading() === true || !feed.isSilent();
   const sleep = (): Asleep | undefined => {
     if (mustStay() || isAtWork() || !journal.isAtRest()) return undefined;
     const objects = live.kept();
@@ -262,7 +268,7 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     }
     source.forgetTools(context().turn.toolChanges);
     isOver = true;
-    inbox.watch(false);
+    inbox?.watch(false);
     actor.stop();
     feed.close();
     turns.fail(closed);
@@ -277,8 +283,8 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     turns,
     live,
     journal,
-    inbox,
-    decide,
+    inbox: inboxOf,
+    decide: decideOf,
     now,
     context,
     isClosed,
