@@ -70,8 +70,6 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
   /** As it was when it was closed; it is written where somebody asks for it. */
   let last: Seen | undefined;
   let isPaused = asleep !== undefined;
-  /** What the store has, or was made from. */
-  let kept: AgentContext | undefined;
   let crash: AgentError | undefined;
   let inbox: Inbox | undefined;
 
@@ -93,7 +91,8 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
 
   const changes = createChanges({ isOver: isClosed, why: closed });
   const begun = context();
-  kept = begun;
+  /** What the store has, or was made from. */
+  let kept: AgentContext | undefined = begun;
   const feed = new EventFeed({
     // Whoever has the actor has the session.
     source: actor,
@@ -241,12 +240,8 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     });
   };
 
-  const mustStay = (): boolean =>
-    !isPaused ||
-    isOver ||
-    crash !== undefined ||
-    (source.executor ?? source.inspect) !== undefined ||
-    source.staysAwake === true;
+  const isNeeded = (source.executor ?? source.inspect) !== undefined || source.staysAwake === true;
+  const mustStay = (): boolean => isNeeded || !isPaused || isOver || crash !== undefined;
   const isAtWork = (): boolean =>
     running.size + asking > 0 || changes.isWaitedFor() || inbox?.isReading() === true || !feed.isSilent();
   const sleep = (): Asleep | undefined => {
