@@ -26,13 +26,13 @@ import { SessionConflictError } from '../stores/session-conflict.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { keeperOf } from './keeper-of.ts';
 import { type LiveSessions, createLiveSessions } from './live-sessions.ts';
-import { pipeline, readOnlySession } from './later.ts';
+import { readOnlySession } from './later.ts';
 import { callsDoneWithout, documentAt, joined, loadStored } from './load-stored.ts';
 import { newId } from './new-id.ts';
 import type { TurnGiven } from './run-turn.ts';
+import { aroundTurns } from './around-turns.ts';
 import { type RunnableSession, withRun } from './runnable-session.ts';
 import { streamTurn } from './stream-turn.ts';
-import { withTurns } from './with-turns.ts';
 
 const openOptionsOf = (given: OpenOptions): OpenOptions => ({
   ...('context' in given ? { context: given.context } : {}),
@@ -57,19 +57,17 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const { modelMiddleware = [], agentMiddleware = [] } = options;
   const ofTurn = (model: ChatModel): ChatModel => wrapModel(model, modelMiddleware);
   const turn = wrapTurns(agentMiddleware, innermost);
-  const isWrapped = agentMiddleware.length > 0;
   const live = createLiveSessions();
   const start = (
     given: Pick<SessionSource, 'document' | 'input' | 'isStored' | 'committed' | 'mayLack'>,
     extra: OpenOptions = {},
     keep: LiveSessions['keep'] = live.keep,
   ): RunnableSession => {
-    const all = { ...given, ...extra };
-    if (!isWrapped) return keep(withRun(createSession(source, all), ofTurn));
-    return keep(withTurns(source, all, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
+    const session = createSession(source, { ...given, ...extra });
+    if (agentMiddleware.length === 0) return keep(withRun(session, ofTurn));
+    return keep(aroundTurns(session, { agent: name, context: extra.context, turn, wrapModel: ofTurn }));
   };
   const fork = async (from: SessionDocument, id: string): Promise<RunnableSession> => {
-    if (isWrapped) await pipeline();
     assertOpen();
     checkAgentName(from, name, formerNames);
     const { revision: _, ...document } = from;
@@ -120,7 +118,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   };
   const load = async (id: string, extra: OpenOptions): Promise<RunnableSession> => {
     const loaded = await loadStored(store, id);
-    if (isWrapped) await pipeline();
     if (loaded === undefined) return start({ input: { sessionId: id } }, extra);
     checkAgentName(loaded.document, name, formerNames);
     const mayLack = await callsDoneWithout(store, loaded.document);
@@ -162,7 +159,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   ): Promise<RunResult> => {
     const isNew = given.session === undefined && given.inspect === undefined && !('context' in given);
     if (!isNew) return run(await sessionFor(given));
-    if (isWrapped) await pipeline();
     assertOpen();
     const session = start({ input: { sessionId: newId() } }, {}, live.hold);
     let mayBeWanted = true;
@@ -226,7 +222,7 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
     [Symbol.asyncDispose]: close,
   };
   const { store: _store, fork: _fork, ...parts } = source;
-  keepParts(agent, { ...parts, hasMiddleware: isWrapped });
+  keepParts(agent, { ...parts, hasMiddleware: agentMiddleware.length > 0 });
   // The output is what the schema's own check gave: the cast only tells its type.
   return agent as Agent<SchemaOutput<S>>;
 };

@@ -1,7 +1,7 @@
 import { createOwnSlot } from '../actors/own-slot.ts';
 import { nextTask } from '../actors/breath.ts';
 import type { OwnSession, SessionSource } from './own-session.ts';
-import { type SessionCore, createSessionCore, startNow } from './session-core.ts';
+import { type SessionCore, createSessionCore } from './session-core.ts';
 import type { Asleep } from './asleep.ts';
 import { AgentError } from '../errors.ts';
 import { writeDocument } from '../documents/document.ts';
@@ -51,7 +51,7 @@ class LocalSession implements OwnSession {
   /** Throws `incompatible-document` where a document does not fit the machine. `given` is what the first actor alone needs. */
   constructor(source: SessionSource, given: Partial<SessionSource>) {
     this.#source = source;
-    (given.start ?? startNow)(this.#begin({ ...source, ...given }));
+    this.#begin({ ...source, ...given }).actor.start();
   }
 
   #begin(source: SessionSource, asleep?: Asleep): SessionCore {

@@ -48,8 +48,6 @@ export interface SessionSource {
   staysAwake?: boolean;
   /** Where the session's effects do not run in this process. */
   executor?: Executor;
-  /** Starts the actor, now or later; `fail` ends a session that cannot start. Default: now. */
-  start?: (core: { actor: AnyActorRef; fail(error: unknown): void }) => unknown;
 }
 
 export type ParseOutput = (raw: JsonValue) => unknown;

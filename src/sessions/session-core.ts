@@ -39,8 +39,6 @@ export interface SessionCore {
   isClosed(): boolean;
   /** Throws why the session can go on no more. */
   assertOpen(): void;
-  /** It can go on no more, for this reason. */
-  fail(error: unknown): void;
   /** What the turn has come to where it waits for somebody. */
   pendingResult(): TurnResult;
   until: Changes['until'];
@@ -58,8 +56,6 @@ export interface CoreOptions {
   /** It waits for somebody, and something that kept it awake may be over. */
   rested?: () => void;
 }
-
-export const startNow = ({ actor }: SessionCore): unknown => actor.start();
 
 /** Makes the actor and gives it its host; it is not started yet. Throws `incompatible-document` where a document does not fit the machine. */
 export const createSessionCore = (source: SessionSource, { asleep, rested }: CoreOptions = {}): SessionCore => {
@@ -82,14 +78,14 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
 
   const now = () => actor.getSnapshot();
   const context = (): AgentContext => now().context;
-  const isClosed = (): boolean => isOver || crash !== undefined || now().status !== 'active';
+  const isClosed = (): boolean => isOver || now().status !== 'active';
   const closed = (): AgentError =>
     crash ?? new AgentError('session-closed', `session "${context().sessionId}" is closed; open it again by its id`);
   const assertOpen = (): void => {
-    if (isClosed()) throw closed();
+    if (crash !== undefined || isClosed()) throw closed();
   };
 
-  const changes = createChanges({ isOver: isClosed, why: closed });
+  const changes = createChanges({ isOver: () => crash !== undefined || isClosed(), why: closed });
   const begun = context();
   /** What the store has, or was made from. */
   let kept: AgentContext | undefined = begun;
@@ -284,9 +280,6 @@ export const createSessionCore = (source: SessionSource, { asleep, rested }: Cor
     context,
     isClosed,
     assertOpen,
-    fail: (error) => {
-      if (!isClosed()) breakWith(error as AgentError);
-    },
     pendingResult,
     until: changes.until,
     stored,
