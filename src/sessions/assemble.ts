@@ -15,6 +15,7 @@ import type { AgentOptions } from './agent-options.ts';
 import { keepTools } from './check-tools.ts';
 import { needsAnswerTool, rulesOf } from './agent-rules.ts';
 import { createEffects } from './effects.ts';
+import { beginToLoad } from './load-pipeline.ts';
 import type { ParseOutput } from './own-session.ts';
 import { audible } from './transitions.ts';
 import { createTurnContexts } from './turn-contexts.ts';
@@ -55,6 +56,7 @@ export const assemble = (given: AgentOptions): Assembly => {
     isAnswerTool ? outputToolName : undefined,
   );
   const rules = rulesOf(options, tools, clock);
+  if (rules.tellsTurns || options.compaction !== undefined) beginToLoad();
   const alarm = createAlarmLogic(clock);
   const providers = [...(options.contextProviders ?? [])];
   const endings = createTurnEndings({ providers, history, contextOf, onEnd: (agent) => turns.forget(agent) });

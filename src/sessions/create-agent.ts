@@ -26,9 +26,9 @@ import { SessionConflictError } from '../stores/session-conflict.ts';
 import { type SessionDocument, readDocument } from '../documents/document.ts';
 import { keeperOf } from './keeper-of.ts';
 import { type LiveSessions, createLiveSessions } from './live-sessions.ts';
-import { readOnlySession } from './later.ts';
 import { callsDoneWithout, documentAt, joined, loadStored } from './load-stored.ts';
 import { newId } from './new-id.ts';
+import { viewSession } from './read-only-session.ts';
 import type { TurnGiven } from './run-turn.ts';
 import { aroundTurns } from './around-turns.ts';
 import { type RunnableSession, withRun } from './runnable-session.ts';
@@ -206,7 +206,6 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
       if (readOnly === true || at !== undefined) {
         assertOpen();
         const document = await documentAt(store, id, at);
-        const { viewSession } = await readOnlySession();
         return viewSession({ machine, document, parseOutput, fork });
       }
       const session = await open(id, openOptionsOf(extra));

@@ -11,7 +11,7 @@ import type { ChatModel, ModelRequest } from '../models/chat-model.ts';
 import { type Tool } from '../tools/tool.ts';
 import { type ToolFinder, definitionOf } from '../tools/tool-finder.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { pipeline } from './later.ts';
+import { pipeline } from './load-pipeline.ts';
 import { show } from './option-bounds.ts';
 import type { Sent } from './prepare-request.ts';
 import type { TurnContexts } from './turn-contexts.ts';

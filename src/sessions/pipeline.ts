@@ -1,4 +1,4 @@
-// What stands around turns and before model calls, and what tells late readers of a turn. Loaded when a session comes to need it.
+// What stands before model calls, and what tells late readers of a turn. Loaded when a session comes to need it.
 export { askProviders } from './ask-providers.ts';
 export { prepareRequest } from './prepare-request.ts';
 export { tellTurn } from './tell-turn.ts';

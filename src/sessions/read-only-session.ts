@@ -4,7 +4,7 @@ import type { AgentMachine } from '../machines/agent.ts';
 import { pendingOf } from '../machines/round.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import type { ParseOutput } from './own-session.ts';
-import { pipeline } from './later.ts';
+import { pipeline } from './load-pipeline.ts';
 import { newId } from './new-id.ts';
 import { restoreActor } from './restore-actor.ts';
 import type { AgentEvent } from './agent-event.ts';

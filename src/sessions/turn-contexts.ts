@@ -4,7 +4,7 @@ import type { Message } from '../messages/message.ts';
 import type { ToolChange } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 import type { ContextProvider, HistoryProvider } from './context-provider.ts';
-import { pipeline } from './later.ts';
+import { pipeline } from './load-pipeline.ts';
 
 /** What holds for one turn of one session. */
 export interface TurnContext {

@@ -3,7 +3,7 @@ import { hostOf } from '../actors/host.ts';
 import type { TellTurn, Told } from '../actors/wake.ts';
 import { errorData } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
-import { pipeline } from './later.ts';
+import { pipeline } from './load-pipeline.ts';
 import type { TurnTellerOptions } from './tell-turn.ts';
 
 export interface TurnEndings {

@@ -18,9 +18,9 @@ const bundle = (contents: string, options: BuildOptions) =>
     format: 'esm',
     conditions: ['agentchart-source', 'module'],
     external: ['node:*'],
-    metafile: true,
     logLevel: 'silent',
     ...options,
+    metafile: true,
   });
 
 /** The files of the source that a page loads before anything of a program runs. */
@@ -39,12 +39,12 @@ const partsOfPipeline = async (): Promise<string[]> => {
   return [...text.matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(([, name = '']) => join(source, 'sessions', name));
 };
 
-test('no part of the pipeline is imported with the core, nor is what reads stored sessions for those who only look', async () => {
+test('no part of the pipeline is imported with the core', async () => {
   const parts = await partsOfPipeline();
   expect(parts.map((path) => basename(path, '.ts'))).toEqual(
     expect.arrayContaining(['ask-providers', 'prepare-request', 'tell-turn', 'turn-so-far']),
   );
-  const others = ['compact-conversation', 'check-provided', 'read-only-session'];
+  const others = ['compact-conversation', 'check-provided'];
   const core = await loadedAtOnce(`export { createAgent, tool } from './src/index.ts';`);
   expect(core).toContain(join(source, 'sessions', 'create-agent.ts'));
   const late = [pipeline, ...parts, ...others.map((name) => join(source, 'sessions', `${name}.ts`))];
