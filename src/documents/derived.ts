@@ -25,8 +25,7 @@ export const likelyStopping = (stopping: Turn['stopping']): { reason?: string } 
 export const likelyCall = (record: CallRecord, call: CallSpec, { sessionId, stopping }: AboveCall): ToolCallContext => {
   const { phase, waiting, nested } = record;
   const told = phase === 'running' && nested === undefined ? likelyStopping(stopping) : undefined;
-  const { edited, ...result } = record.result ?? { edited: undefined };
-  return {
+  const likely: ToolCallContext = {
     call,
     sessionId,
     phase,
@@ -36,12 +35,15 @@ export const likelyCall = (record: CallRecord, call: CallSpec, { sessionId, stop
     isDecided: false,
     mayStart: false,
     attempt: 0,
-    ...(edited === undefined ? {} : { edited }),
-    ...(told === undefined ? {} : { stopping: told }),
-    ...(waiting === undefined ? {} : { waiting }),
-    ...(nested === undefined ? {} : { nested }),
-    ...(record.result === undefined ? {} : { result: result as CallResult }),
   };
+  // What is stored may have null there: that is told by those who check it.
+  const { edited, ...result } = record.result ?? { edited: undefined };
+  if (edited !== undefined) likely.edited = edited;
+  if (told !== undefined) likely.stopping = told;
+  if (waiting !== undefined) likely.waiting = waiting;
+  if (nested !== undefined) likely.nested = nested;
+  if (record.result !== undefined) likely.result = result as CallResult;
+  return likely;
 };
 
 /**
@@ -52,6 +54,7 @@ export const withOwn = (
   own: { phase: CallPhase; waiting?: CallNeeds | undefined; edited?: JsonValue | undefined },
 ): ToolCallContext => {
   const { waiting, edited, phase } = own;
+  if (waiting === undefined && edited === undefined) return likely;
   const { call } = likely;
   const asked = waiting?.input ?? call.input;
   const isAsked = edited === undefined || phase === 'awaiting-decision' || phase === 'validating';

@@ -2,6 +2,7 @@ import type { AnyActorRef, StateValue } from 'xstate';
 import type { AgentContext, Decision } from '../machines/agent-context.ts';
 import type { CallRecord, Round } from '../machines/round.ts';
 import type { ToolCallContext } from '../machines/tool-call-context.ts';
+import type { Turn } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { CallResult, CallSpec } from '../tools/call.ts';
 import { type Change, difference } from './change.ts';
@@ -56,7 +57,7 @@ export const seeActor = (actor: AnyActorRef): Seen => {
     context,
     children: seen,
     input,
-    ...(outcome === undefined || children !== undefined ? {} : { known: outcome }),
+    known: children === undefined ? outcome : undefined,
   };
 };
 
@@ -123,43 +124,41 @@ const writeRound = (round: Round, calls: Readonly<Record<string, Seen>>, decisio
   return records.every((record, index) => record === round.calls[index]) ? round : { ...round, calls: records };
 };
 
+const writeLast = (
+  lastRound: readonly CallRecord[],
+  messages: readonly Message[],
+  decisions: readonly Decision[],
+): unknown => {
+  const results = likelyResults(messages);
+  return lastRound.map((record) => ({
+    ...record,
+    result: orEqual(
+      difference(
+        results.get(record.callId) ?? null,
+        record.result === undefined ? null : toldBy(record.result, record.callId, decisions),
+      ),
+    ),
+  }));
+};
+
+const writeTurn = (turn: Turn, messages: readonly Message[]): unknown => {
+  const outcome = writeOutcome(turn, messages);
+  if (turn.output === undefined) return outcome === turn.outcome ? turn : { ...turn, outcome };
+  return { ...turn, outcome, output: orEqual(difference(likelyOutput(turn, messages), turn.output)) };
+};
+
 const writeContext = (
   { messages, sessionId: _id, ...context }: AgentContext,
   { children }: Seen,
   calls: Record<string, StoredCall>,
 ): Record<string, unknown> => {
   const { round, lastRound, turn, decisions } = context;
-  const outcome = writeOutcome(turn, messages);
-  const results = lastRound.length === 0 ? undefined : likelyResults(messages);
-  return {
-    ...context,
-    round: round === null ? null : writeRound(round, children, decisions),
-    decisions: writeSaidInside(writeDecisions(decisions), calls),
-    ...(results === undefined
-      ? {}
-      : {
-          lastRound: lastRound.map((record) => ({
-            ...record,
-            result: orEqual(
-              difference(
-                results.get(record.callId) ?? null,
-                record.result === undefined ? null : toldBy(record.result, record.callId, decisions),
-              ),
-            ),
-          })),
-        }),
-    ...(turn.output === undefined && outcome === turn.outcome
-      ? {}
-      : {
-          turn: {
-            ...turn,
-            outcome,
-            ...(turn.output === undefined
-              ? {}
-              : { output: orEqual(difference(likelyOutput(turn, messages), turn.output)) }),
-          },
-        }),
-  };
+  const written: Record<string, unknown> = context;
+  if (round !== null) written['round'] = writeRound(round, children, decisions);
+  written['decisions'] = writeSaidInside(writeDecisions(decisions), calls);
+  if (lastRound.length > 0) written['lastRound'] = writeLast(lastRound, messages, decisions);
+  written['turn'] = writeTurn(turn, messages);
+  return written;
 };
 
 /** An agent inside a call, without what its call and the agent above give it. */
