@@ -42,10 +42,6 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
   let lost: NextCommit | undefined;
   let conflict: SessionConflictError | undefined;
 
-  const committedNow = async (): Promise<Committed | undefined> => {
-    if (typeof known === 'function') known = await known();
-    return known;
-  };
   const keep = ({ commit, after }: NextCommit): void => {
     known = after;
     isClaimed = true;
@@ -55,9 +51,8 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
   };
   /** A connection may break when the store has written already: to commit the same again would be a conflict with oneself. */
   const findLost = async (): Promise<void> => {
-    if (lost === undefined) return;
     const stored = await store.read(sessionId);
-    if (stored?.revision === lost.after.revision && isOurs(lost.commit, stored)) keep(lost);
+    if (lost !== undefined && stored?.revision === lost.after.revision && isOurs(lost.commit, stored)) keep(lost);
     lost = undefined;
   };
 
@@ -67,19 +62,23 @@ export const createCommitWriter = (options: CommitWriterOptions): CommitWriter =
     await Promise.resolve();
     // What is asked for from here on may be of a tick that is not at its end.
     isYetToLook = false;
-    await findLost();
-    const before = await committedNow();
+    // Nothing is waited for that is there: a session at work comes here with each of its effects.
+    if (lost !== undefined) await findLost();
+    if (typeof known === 'function') known = await known();
     if (options.isDetached()) return;
-    const about = { sessionId, agent, createdAt, updatedAt: options.now() };
-    const { transitions, taken, refused } = news;
+    const { seen, status } = options.look();
     const moment = {
-      ...options.look(),
-      ...about,
-      transitions: transitions.slice(),
-      taken: taken.slice(),
-      refused: refused.slice(),
+      sessionId,
+      agent,
+      createdAt,
+      updatedAt: options.now(),
+      seen,
+      status,
+      transitions: news.transitions.slice(),
+      taken: news.taken.slice(),
+      refused: news.refused.slice(),
     };
-    const next = nextCommit(before, moment, options.mustClaim() && !isClaimed);
+    const next = nextCommit(known, moment, options.mustClaim() && !isClaimed);
     if (next === undefined) return;
     lost = next;
     underWay = next;

@@ -50,21 +50,18 @@ export interface NextCommit {
 /** A whole state is written when the changes since the last one are this many times as long. */
 const wholeEvery = 4;
 
-const stateOf = (seen: Seen): StoredState => ({
-  machineVersion,
-  agent: writeAgent(seen),
-  ...((seen.context as AgentContext).elsewhere === undefined ? {} : { messages: messagesOf(seen) }),
-});
+const stateOf = (seen: Seen): StoredState => {
+  const state: StoredState = { machineVersion, agent: writeAgent(seen) };
+  if ((seen.context as AgentContext).elsewhere !== undefined) state.messages = messagesOf(seen);
+  return state;
+};
 
 const stateBefore = ({ state, seen }: Committed): StoredState | undefined =>
   state ?? (seen === undefined ? undefined : stateOf(seen));
 
 /** What is new since the last commit; undefined where nothing is, unless there must be one. */
-export const nextCommit = (
-  before: Committed | undefined,
-  { seen, status, transitions, taken, refused, ...about }: Moment,
-  mustBe: boolean,
-): NextCommit | undefined => {
+export const nextCommit = (before: Committed | undefined, moment: Moment, mustBe: boolean): NextCommit | undefined => {
+  const { seen, transitions, taken, refused } = moment;
   const isUntouched = before?.seen !== undefined && isSameSeen(before.seen, seen);
   if (isUntouched && taken.length + refused.length === 0 && !mustBe) return undefined;
   const isElsewhere = (seen.context as AgentContext).elsewhere !== undefined;
@@ -87,7 +84,17 @@ export const nextCommit = (
   const pending = pendingOf(seen.context as AgentContext).length;
   return {
     commit: {
-      summary: { ...about, machineVersion, status, pending, messages: count, revision },
+      summary: {
+        sessionId: moment.sessionId,
+        agent: moment.agent,
+        machineVersion,
+        status: moment.status,
+        pending,
+        messages: count,
+        revision,
+        createdAt: moment.createdAt,
+        updatedAt: moment.updatedAt,
+      },
       state: text,
       isWhole,
       messages: messages.slice(before?.messages ?? 0).map((message) => JSON.stringify(message)),
