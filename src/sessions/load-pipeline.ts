@@ -1,6 +1,7 @@
 import { AgentError, errorData } from '../errors.ts';
+import type * as parts from './pipeline.ts';
 
-type Pipeline = typeof import('./pipeline.ts');
+type Pipeline = typeof parts;
 
 let part: Pipeline | Promise<Pipeline> | undefined;
 
