@@ -73,10 +73,10 @@ export const knowsActions =
   ownOf(assign(nothing)).assignment === nothing &&
   ownOf(enqueueActions(nothing)).collect === nothing;
 
-type Given = (args: object, params?: unknown) => unknown;
+type Asked = (args: object, params?: unknown) => unknown;
 
 export const given = (value: unknown, args: object, params?: unknown): unknown =>
-  typeof value === 'function' ? (value as Given)(args, params) : value;
+  typeof value === 'function' ? (value as Asked)(args, params) : value;
 
 const execute = (
   scope: AnyActorScope,
@@ -95,10 +95,18 @@ const childrenOf = (taking: Taking): Snapshot['children'] => {
   return now.children;
 };
 
-const spawn = (taking: Taking, src: string, { id, input }: { id: string; input: unknown }): AnyActorRef => {
+interface Given {
+  id: string;
+  input: unknown;
+  /** Stands in a saved snapshot. */
+  syncSnapshot?: boolean;
+}
+
+const spawn = (taking: Taking, src: string, { id, input, syncSnapshot }: Given): AnyActorRef => {
   const { now, scope } = taking;
   const logic = now.machine.implementations.actors[src] as AnyActorLogic;
-  const actorRef: AnyActorRef = createActor(logic, { id, src, input, parent: scope.self });
+  const options = { id, src, input, syncSnapshot, parent: scope.self };
+  const actorRef: AnyActorRef = createActor(logic, options);
   childrenOf(taking)[id] = actorRef;
   execute(scope, 'xstate.spawnChild', executeStart, { actorRef });
   return actorRef;
@@ -163,7 +171,7 @@ export const perform = (taking: Taking, actions: readonly Action[]): void => {
         break;
       }
       case 'xstate.spawnChild':
-        spawn(taking, own.src as string, { id: own.id as string, input: given(own.input, args) });
+        spawn(taking, own.src as string, { id: own.id as string, input: given(own.input, args), syncSnapshot: false });
         break;
       case 'xstate.stopChild': {
         const child = now.children[own.actorRef as string];
