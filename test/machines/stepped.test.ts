@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import {
   type AnyActorScope,
   type AnyStateMachine,
@@ -14,6 +15,7 @@ import {
   spawnChild,
   stopChild,
   transition,
+  waitFor,
 } from 'xstate';
 import type { AgentMachine } from '../../src/machines/agent.ts';
 import { stepped } from '../../src/machines/stepped.ts';
@@ -22,6 +24,7 @@ import { createAgent } from '../../src/sessions/create-agent.ts';
 import { scriptMachine } from '../../src/testing/explore/scripted-machine.ts';
 import { walk } from '../../src/testing/explore/walk.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
+import { tool } from '../../src/tools/tool.ts';
 import { exploredAgents } from '../testing/explored-agents.ts';
 
 interface Seen {
@@ -208,4 +211,24 @@ test('a machine that is given other actors, guards or actions takes its steps by
   const { machine } = createAgent({ model: scriptedModel(['Hello.']) });
   const actor = createActor(machine.provide({ guards: { hasUnread: () => false } }), { input: { message: 'Hello?' } });
   expect(actor.start().getSnapshot().value).toBe('idle');
+});
+
+test('a saved snapshot reads as XState writes it, idle, at work and with calls that wait', async () => {
+  const saved = async (how: (machine: AgentMachine) => AgentMachine) => {
+    const pay = tool({ name: 'Pay', inputSchema: z.object({}), needsApproval: true, execute: () => 'paid' });
+    const model = scriptedModel([{ toolCalls: [{ name: 'Pay' }] }]);
+    const actor = createActor(how(createAgent({ model, tools: [pay] }).machine), { input: { sessionId: 'one' } });
+    const texts: string[] = [];
+    const save = () =>
+      texts.push(JSON.stringify(actor.getPersistedSnapshot(), (key, item: unknown) => (key === 'ms' ? 0 : item)));
+    actor.start();
+    save();
+    actor.send({ type: 'user.message', id: 'm', content: 'Pay.' });
+    save();
+    await waitFor(actor, (snapshot) => snapshot.hasTag('waiting'));
+    save();
+    actor.stop();
+    return texts;
+  };
+  expect(await saved((machine) => machine)).toEqual(await saved((machine) => machine.provide({})));
 });

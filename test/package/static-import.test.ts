@@ -88,14 +88,14 @@ const run = async (file: string, before = ''): Promise<unknown> => {
   return JSON.parse(stdout);
 };
 
-const pack = (name: string, splitting: boolean) =>
-  bundle(program, {
+const pack = (name: string, splitting: boolean, contents = program) =>
+  bundle(contents, {
     platform: 'node',
     splitting,
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     entryNames: name,
-    stdin: { contents: program, resolveDir: root, sourcefile: `${name}.ts` },
+    stdin: { contents, resolveDir: root, sourcefile: `${name}.ts` },
   });
 
 test('a part that cannot be loaded ends the turn and says so, and a retry loads it again', async () => {
@@ -112,6 +112,34 @@ test('a part that cannot be loaded ends the turn and says so, and a retry loads 
     },
     { outcome: 'one', late: 'finish' },
   ]);
+});
+
+test('an agent whose options need it has it before it is first asked for: by then nobody may be able to read it', async () => {
+  const contents = `
+    import { createAgent } from './src/index.ts';
+    import { scriptedModel } from './src/testing/index.ts';
+    const agent = createAgent({ model: scriptedModel(['one']), compaction: { compact: ({ messages }) => ({ messages, by: [] }) } });
+    await globalThis.between();
+    process.stdout.write(JSON.stringify((await agent.run('Hi')).text));`;
+  await pack('early', true, contents);
+  const parts = (await readdir(folder)).filter((name) => name.startsWith('pipeline-'));
+  expect(parts.length).toBeGreaterThan(0);
+  const away = `
+    import { renameSync } from 'node:fs';
+    import { registerHooks } from 'node:module';
+    const read = Promise.withResolvers();
+    registerHooks({
+      load: (url, context, next) => {
+        const loaded = next(url, context);
+        if (url.includes('/pipeline-')) read.resolve();
+        return loaded;
+      },
+    });
+    globalThis.between = async () => {
+      await read.promise;
+      for (const part of ${JSON.stringify(parts)}) renameSync(part, part + '.away');
+    };`;
+  expect(await run('early.mjs', away)).toBe('one');
 });
 
 test('a bundle of one file has it all', async () => {
