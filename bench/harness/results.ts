@@ -79,8 +79,9 @@ export const markdownOf = ({ date, machine: on, versions: used, workloads }: Res
   `${[
     '# Measured',
     '',
-    'Written by `npm run bench`. Every contender has a process of its own and they take turns, round by round; a figure is the median of at least 7 rounds ' +
-      'after 2 that do not count (memory and sizes: one). All get the same replies from a scripted model in their own process, run the same tool, and are checked ' +
+    'Written by `npm run bench`. Every contender has a process of its own for each workload and they take turns, round by round; a figure is the median of at least 7 rounds ' +
+      'after 2 that do not count (memory and sizes: one). In each round a contender runs for 0.3 s to get warm, 2 s in the first, and then for 0.3 s that count, ' +
+      'once at least; what its very first run took stands beside it. All get the same replies from a scripted model in their own process, run the same tool, and are checked ' +
       'in every run for the answer, the number of calls and the number of requests. Calls of one round run at the same time, up to 64.',
     '',
     `${date}: ${on.cpu}, ${on.cores} cores, ${on.memory}, ${on.system}, Node ${on.node}, SQLite ${on.sqlite}.`,

@@ -9,8 +9,8 @@ export const workload: Workload = {
     return (
       session &&
       (async () => {
-        const read = await timed(3, session.read);
-        const open = await timed(3, session.open);
+        const read = await timed(session.read);
+        const open = await timed(session.open);
         return { 'open ÷ read and parse': open / read, ms: open };
       })
     );

@@ -16,6 +16,7 @@ export const workload: Workload = {
     'Runs that wait for a decision on one call, all held in memory: bytes of heap and buffers for each, its messages with it. Beside it where nobody holds the live run: as its document, or in a store in memory.',
   unit: 'bytes',
   rounds: 1,
+  isOnce: true,
   prepare: async (contender) => {
     const task = createTask({ replies: roundsOf(1), execute: () => '' });
     const pause = await contender.pause?.(task);
