@@ -95,6 +95,12 @@ const childrenOf = (taking: Taking): Snapshot['children'] => {
   return now.children;
 };
 
+const without = (children: Snapshot['children'], id: string): Snapshot['children'] => {
+  const rest: Snapshot['children'] = {};
+  for (const key of Object.keys(children)) if (key !== id) rest[key] = children[key] as AnyActorRef;
+  return rest;
+};
+
 interface Given {
   id: string;
   input: unknown;
@@ -176,7 +182,11 @@ export const perform = (taking: Taking, actions: readonly Action[]): void => {
       case 'xstate.stopChild': {
         const child = now.children[own.actorRef as string];
         if (child === undefined) break;
-        delete childrenOf(taking)[child.id];
+        if (taking.hasOwnChildren) delete now.children[child.id];
+        else {
+          now.children = without(now.children, child.id);
+          taking.hasOwnChildren = true;
+        }
         stop(scope, child);
         break;
       }

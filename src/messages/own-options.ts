@@ -35,9 +35,9 @@ export const withoutOwnOptions = <T extends Message | Part>(item: T): T => {
     const { [ownKey]: _ours, ...foreign } = providerOptions;
     return { ...item, providerOptions: foreign };
   }
-  const bare = { ...item };
-  delete bare.providerOptions;
-  return bare;
+  const { providerOptions: _ours, ...bare } = item;
+  // What is left of a message or part without its options is one.
+  return bare as T;
 };
 
 /** Says nothing to anybody: empty text without a field for a provider (an empty text may carry a thought signature). */

@@ -31,7 +31,9 @@ const messages: PropertyDescriptor = {
 export const showMessages = <T extends object>(
   about: T,
   read: () => readonly Message[],
-): T & { readonly messages: readonly Message[] } =>
-  Object.defineProperties(about, { messages, [behind]: { value: copyOnRead(read) } }) as T & {
-    readonly messages: readonly Message[];
-  };
+): T & { readonly messages: readonly Message[] } => {
+  // One at a time: both at once take V8 twice as long.
+  Object.defineProperty(about, 'messages', messages);
+  Object.defineProperty(about, behind, { value: copyOnRead(read) });
+  return about as T & { readonly messages: readonly Message[] };
+};
