@@ -145,12 +145,12 @@ const enqueue = Object.assign(
   },
 );
 
-const collected = (collect: unknown, args: object, params: unknown): Action[] => {
+const collected = (collect: unknown, { now: { context }, event, scope }: Taking, params: unknown): Action[] => {
   const outer = list;
   const own: Action[] = [];
   list = own;
   try {
-    given(collect, { ...args, enqueue }, params);
+    given(collect, { context, event, self: scope.self, system: scope.system, enqueue }, params);
   } finally {
     list = outer;
   }
@@ -194,7 +194,7 @@ export const perform = (taking: Taking, actions: readonly Action[]): void => {
         execute(scope, own.type, executeEmit, { event: given(own.event, args, params) }, args);
         break;
       case 'xstate.enqueueActions':
-        perform(taking, collected(own.collect, args, params));
+        perform(taking, collected(own.collect, taking, params));
         break;
       default: {
         const [, resolved, more] = own.resolve(scope, now, args, params, own, { internalQueue: queue });

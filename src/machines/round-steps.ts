@@ -69,7 +69,8 @@ export const closeRound = (context: AgentContext, rules: AgentRules): Step => {
   if (round === null) return {};
   const key = roundKey(round, rules.isPolling);
   const count = key !== '' && key === now.repeats.key ? now.repeats.count + 1 : 1;
-  const nested = round.calls.reduce<Usage>((sum, { result }) => addUsage(sum, result?.usage), {});
+  let nested: Usage | undefined;
+  for (const { result } of round.calls) if (result?.usage !== undefined) nested = addUsage(nested ?? {}, result.usage);
   return {
     usage: addUsage(context.usage, nested),
     messages: [...context.messages, ...messagesOf(round)],

@@ -176,8 +176,8 @@ export const startableAtOnce = (round: Round, rules: Scheduling, isPlain: (call:
 
 /** True when nothing but people is outstanding: nothing validates, runs or could start, and something waits. */
 export const onlyPeopleLeft = (round: Round, rules: Scheduling): boolean =>
+  !round.calls.some(({ phase }) => phase === 'validating' || phase === 'running') &&
   round.calls.some(isWaiting) &&
-  !round.calls.some((call) => call.phase === 'validating' || call.phase === 'running') &&
   startable(round, rules).length === 0;
 
 /** Settles every call that has no result yet in the same way. */

@@ -3,7 +3,11 @@ import type { StateValue } from 'xstate';
 /** `{ thinking: 'asking' }` as `thinking.asking`. */
 export const statePath = (value: StateValue): string => {
   if (typeof value === 'string') return value;
-  return Object.entries(value)
-    .map(([key, inner]) => (inner === undefined ? key : `${key}.${statePath(inner)}`))
-    .join(' & ');
+  let path = '';
+  for (const key of Object.keys(value)) {
+    const inner = value[key];
+    const own = inner === undefined ? key : `${key}.${statePath(inner)}`;
+    path = path === '' ? own : `${path} & ${own}`;
+  }
+  return path;
 };
