@@ -12,7 +12,7 @@ import {
   spawnChild,
   stopChild,
 } from 'xstate';
-import type { Action, Node } from './way.ts';
+import { type Action, type Node, type Ready, readyOf } from './way.ts';
 
 export interface Event {
   type: string;
@@ -157,50 +157,58 @@ const collected = (collect: unknown, { now: { context }, event, scope }: Taking,
   return own;
 };
 
-/** Does what XState does with these actions, without a copy of the whole snapshot for each that changes it. */
-export const perform = (taking: Taking, actions: readonly Action[]): void => {
+/** Does what XState does with an action, without a copy of the whole snapshot for each that changes it. */
+const performOne = (taking: Taking, own: OwnAction, params: unknown): void => {
   const { now, event, scope, queue } = taking;
-  for (const action of actions) {
-    const { context, machine } = now;
-    const { actions: named } = machine.implementations;
-    const own = ownOf(
-      typeof action === 'function' ? action : (named[typeof action === 'string' ? action : action.type] ?? action),
-    );
-    const params = typeof action === 'object' ? given(action.params, { context, event }) : undefined;
-    const { self, system } = scope;
-    const args = { context, event, self, system };
-    switch (own.type) {
-      case 'xstate.assign': {
-        const start = (src: string, options: { id: string; input: unknown }) => spawn(taking, src, options);
-        const change = given(own.assignment, { context, event, self, system, spawn: start }, params) as object;
-        now.context = { ...context, ...change };
-        break;
+  const { self, system } = scope;
+  const { context } = now;
+  switch (own.type) {
+    case 'xstate.assign': {
+      const start = (src: string, options: { id: string; input: unknown }) => spawn(taking, src, options);
+      const change = given(own.assignment, { context, event, self, system, spawn: start }, params) as object;
+      now.context = { ...context, ...change };
+      break;
+    }
+    case 'xstate.spawnChild': {
+      const input = given(own.input, { context, event, self, system });
+      spawn(taking, own.src as string, { id: own.id as string, input, syncSnapshot: false });
+      break;
+    }
+    case 'xstate.stopChild': {
+      const child = now.children[own.actorRef as string];
+      if (child === undefined) break;
+      if (taking.hasOwnChildren) delete now.children[child.id];
+      else {
+        now.children = without(now.children, child.id);
+        taking.hasOwnChildren = true;
       }
-      case 'xstate.spawnChild':
-        spawn(taking, own.src as string, { id: own.id as string, input: given(own.input, args), syncSnapshot: false });
-        break;
-      case 'xstate.stopChild': {
-        const child = now.children[own.actorRef as string];
-        if (child === undefined) break;
-        if (taking.hasOwnChildren) delete now.children[child.id];
-        else {
-          now.children = without(now.children, child.id);
-          taking.hasOwnChildren = true;
-        }
-        stop(scope, child);
-        break;
-      }
-      case 'xstate.emit':
-        execute(scope, own.type, executeEmit, { event: given(own.event, args, params) }, args);
-        break;
-      case 'xstate.enqueueActions':
-        perform(taking, collected(own.collect, taking, params));
-        break;
-      default: {
-        const [, resolved, more] = own.resolve(scope, now, args, params, own, { internalQueue: queue });
-        execute(scope, own.type, own.execute, resolved, args);
-        if (more !== undefined) perform(taking, more);
-      }
+      stop(scope, child);
+      break;
+    }
+    case 'xstate.emit': {
+      const args = { context, event, self, system };
+      execute(scope, own.type, executeEmit, { event: given(own.event, args, params) }, args);
+      break;
+    }
+    case 'xstate.enqueueActions':
+      performEach(taking, collected(own.collect, taking, params));
+      break;
+    default: {
+      const args = { context, event, self, system };
+      const [, resolved, more] = own.resolve(scope, now, args, params, own, { internalQueue: queue });
+      execute(scope, own.type, own.execute, resolved, args);
+      if (more !== undefined) performEach(taking, more);
     }
   }
+};
+
+const performEach = (taking: Taking, actions: readonly Action[]): void =>
+  perform(
+    taking,
+    actions.map((action) => readyOf(action, taking.now.machine)),
+  );
+
+export const perform = (taking: Taking, actions: readonly Ready[]): void => {
+  for (const { does, params } of actions)
+    performOne(taking, ownOf(does), given(params, { context: taking.now.context, event: taking.event }));
 };

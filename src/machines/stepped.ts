@@ -1,26 +1,18 @@
 import type { AnyActorScope, AnyStateMachine } from 'xstate';
 import { type Event, type Snapshot, type Taking, given, knowsActions, perform, stop } from './perform.ts';
-import { type Node, type Transition, type Way, firstWay, wayOf } from './way.ts';
+import { type Choice, type Node, type Place, type Transition, type Way, firstWay, placeOf } from './way.ts';
 
 /** The innermost of the active states: they are a line, from the root down. */
 const leafOf = ({ _nodes: nodes }: Snapshot): Node | undefined => nodes[nodes.length - 1];
 
-const isFree = ({ machine, context }: Snapshot, event: Event, { guard }: Transition): boolean => {
-  if (guard === undefined) return true;
-  const isNamed = typeof guard === 'string';
-  const args = { context, event };
-  const holds = machine.implementations.guards[isNamed ? guard : guard.type] as (
-    args: object,
-    params: unknown,
-  ) => boolean;
-  return holds(args, isNamed ? undefined : given(guard.params, args));
-};
-
-/** Of those that take an event of this type, or those that are taken without one. */
-const chosen = (snapshot: Snapshot, event: Event, type?: string): Transition | undefined => {
-  for (let node = leafOf(snapshot); node !== undefined; node = node.parent) {
-    const transitions = type === undefined ? node.always : node.transitions.get(type);
-    if (transitions !== undefined) for (const each of transitions) if (isFree(snapshot, event, each)) return each;
+/** The first that nothing stands in the way of. */
+const chosen = (choices: readonly Choice[] | undefined, context: object, event: Event): Choice | undefined => {
+  if (choices === undefined) return undefined;
+  for (const choice of choices) {
+    const { holds, params } = choice;
+    if (holds === undefined) return choice;
+    const args = { context, event };
+    if (holds(args, given(params, args))) return choice;
   }
   return undefined;
 };
@@ -55,26 +47,30 @@ const note = (
   return snapshot;
 };
 
+const nowhere: Place = { always: [], on: new Map() };
+
 const stopAll = ({ children }: Snapshot, scope: AnyActorScope): void => {
   for (const child of Object.values(children)) stop(scope, child);
 };
 
 /**
  * The machine, whose steps are taken as XState takes them, at a fraction of the price: what a transition leaves and enters is worked out once and not
- * each time, and a step makes one snapshot and not one for each state entered and each assignment. For charts as ours are: see `wayOf`.
+ * each time, and a step makes one snapshot and not one for each state entered and each assignment. For charts as ours are: see `placeOf`.
  * The machine itself where XState has come to be another.
  */
 export const stepped = <T extends AnyStateMachine>(machine: T): T => {
   if (!knowsActions || !(machine.root.transitions instanceof Map)) return machine;
   const first = firstWay(machine);
   const blank = machine.resolveState({ value: {}, context: {} } as never) as unknown as Snapshot;
-  const ways = new Map<Transition, Map<Node | undefined, Way>>();
-  const wayFrom = (leaf: Node | undefined, transition: Transition): Way => {
-    let known = ways.get(transition);
-    if (known === undefined) ways.set(transition, (known = new Map<Node | undefined, Way>()));
-    let way = known.get(leaf);
-    if (way === undefined && leaf !== undefined) known.set(leaf, (way = wayOf(leaf, transition)));
-    return way ?? { actions: [], isFinal: false };
+  const places = new Map<Node | undefined, Place>();
+  const placeNow = (snapshot: Snapshot): Place => {
+    const leaf = leafOf(snapshot);
+    let place = places.get(leaf);
+    if (place === undefined) {
+      place = leaf === undefined ? nowhere : placeOf(machine, leaf);
+      places.set(leaf, place);
+    }
+    return place;
   };
   /** All that follows by itself, from events that are heard and from the states that are come to. */
   const settle = (
@@ -88,14 +84,15 @@ export const stepped = <T extends AnyStateMachine>(machine: T): T => {
     // What is heard is taken first.
     let mayFollow = heard !== undefined;
     while (now.status === 'active') {
-      const following: Transition | undefined = mayFollow && event !== undefined ? chosen(now, event) : undefined;
+      const { always, on }: Place = placeNow(now);
+      const following: Choice | undefined =
+        mayFollow && event !== undefined ? chosen(always, now.context, event) : undefined;
       if (following === undefined) event = queue.shift();
       if (event === undefined) break;
-      const transition: Transition | undefined = following ?? chosen(now, event, event.type);
-      const next: Snapshot =
-        transition === undefined ? now : go(now, wayFrom(leafOf(now), transition), event, scope, queue);
+      const choice: Choice | undefined = following ?? chosen(on.get(event.type), now.context, event);
+      const next: Snapshot = choice === undefined ? now : go(now, choice.way(), event, scope, queue);
       mayFollow = following === undefined || next !== now;
-      now = note(steps, next, event, scope, transition === undefined ? [] : [transition]);
+      now = note(steps, next, event, scope, choice === undefined ? [] : [choice.transition]);
     }
     if (now.status !== 'active') stopAll(now, scope);
     return now;
