@@ -19,7 +19,7 @@ import { outcomeEvents } from './outcome-events.ts';
 import * as replySteps from './reply-steps.ts';
 import * as roundSteps from './round-steps.ts';
 import * as turnSteps from './turn-steps.ts';
-import { changeCall, nestedState, openCalls, ownerOf, pendingOf, runCalls, specsOf, startable } from './round.ts';
+import { nestedState, openCalls, ownerOf, pendingOf, runCalls, specsOf, startable, takeReport } from './round.ts';
 import { type AgentActors, agentGuards } from './agent-guards.ts';
 import type { ChartEvent } from './chart-event.ts';
 import type { AgentRules } from './rules.ts';
@@ -158,13 +158,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
         const { callId, phase, waiting, nested, result } = report;
         const call = context.round.calls.find((each) => each.callId === callId);
         if (call === undefined || call.phase === 'settled') return;
-        const change = {
-          phase,
-          ...(waiting === undefined ? {} : { waiting }),
-          ...(nested === undefined ? {} : { nested }),
-          ...(result === undefined ? {} : { result }),
-        };
-        enqueue.assign({ round: changeCall(context.round, callId, change) });
+        enqueue.assign({ round: takeReport(context.round, report) });
         // An edit that did not fit was no decision after all. (After a restore the call only says again that it waits.)
         if (waiting?.refusedEdit !== undefined && call.phase === 'validating') {
           enqueue.assign(withdrawDecision(context, callId));

@@ -90,10 +90,22 @@ const changed = (call: CallRecord, change: Partial<CallRecord>): CallRecord => {
   return { ...rest, ...change };
 };
 
-export const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => {
+const changeCall = (round: Round, callId: string, change: Partial<CallRecord>): Round => {
   const at = round.calls.findIndex((call) => call.callId === callId);
   const call = round.calls[at];
   return call === undefined ? round : { ...round, calls: round.calls.with(at, changed(call, change)) };
+};
+
+/** Where a call says that it is. */
+export const takeReport = (
+  round: Round,
+  { callId, phase, waiting, nested, result }: Pick<CallRecord, 'callId' | 'phase' | 'waiting' | 'nested' | 'result'>,
+): Round => {
+  const change: Partial<CallRecord> = { phase };
+  if (waiting !== undefined) change.waiting = waiting;
+  if (nested !== undefined) change.nested = nested;
+  if (result !== undefined) change.result = result;
+  return changeCall(round, callId, change);
 };
 
 /** The calls of these ids are at work. */

@@ -1,8 +1,8 @@
 import { createDistinctIds } from './distinct-ids.ts';
-import { copyJson, isPlainObject } from './json.ts';
+import { isPlainObject } from './json.ts';
 import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts';
 import { isEmptyMessage, isEmptyPart, providerCallIdOf, withoutOwnOptions } from './own-options.ts';
-import { wellFormed } from './well-formed.ts';
+import { wellFormed, wellFormedCopy } from './well-formed.ts';
 
 /** What a message becomes whatever stands around it, and its last form with ids. */
 interface Prepared {
@@ -70,7 +70,7 @@ const isResult = (part: Part): part is ToolResultPart => part.type === 'tool-res
 const prepare = (original: Message): Prepared => {
   if (isEmptyMessage(original)) return { message: undefined, calls: [], results: [] };
   // A copy, made once: an adapter that changes what it is given does not change the history.
-  const clean = copyJson(wellFormed(mapContent(withoutOwnOptions(original), cleanParts)));
+  const clean = wellFormedCopy(mapContent(withoutOwnOptions(original), cleanParts));
   const parts: readonly Part[] = typeof original.content === 'string' ? [] : original.content;
   return {
     message: clean,

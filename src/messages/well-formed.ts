@@ -1,4 +1,4 @@
-import { isPlainObject } from './json.ts';
+import { copyJson, isPlainObject } from './json.ts';
 
 const maxDepth = 500;
 
@@ -34,4 +34,21 @@ const mended = (value: unknown, depth: number): unknown => {
     return entry;
   });
   return changed ? Object.fromEntries(entries) : value;
+};
+
+/** A copy of plain JSON in which every string is well-formed: both in one walk. */
+export const wellFormedCopy = <T>(value: T): T => copied(value, 0) as T;
+
+const copied = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > maxDepth || !(Array.isArray(value) || isPlainObject(value))) return copyJson(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => copied(item, depth + 1));
+  const copy = { ...value };
+  for (const key of Object.keys(copy)) {
+    if (!key.isWellFormed()) return copyJson(mended(value, depth));
+    const item = copy[key];
+    if (typeof item === 'string' ? !item.isWellFormed() : typeof item === 'object') copy[key] = copied(item, depth + 1);
+  }
+  return copy;
 };
