@@ -78,13 +78,7 @@ type Asked = (args: object, params?: unknown) => unknown;
 export const given = (value: unknown, args: object, params?: unknown): unknown =>
   typeof value === 'function' ? (value as Asked)(args, params) : value;
 
-const execute = (
-  scope: AnyActorScope,
-  type: string,
-  run: Execute | undefined,
-  params: unknown,
-  info?: unknown,
-): void => {
+const execute = (scope: AnyActorScope, type: string, run: Execute | undefined, params: unknown, info: object): void => {
   if (run !== undefined) scope.actionExecutor({ type, info, params, exec: () => run(scope, params) } as never);
 };
 
@@ -114,12 +108,11 @@ const spawn = (taking: Taking, src: string, { id, input, syncSnapshot }: Given):
   const options = { id, src, input, syncSnapshot, parent: scope.self };
   const actorRef: AnyActorRef = createActor(logic, options);
   childrenOf(taking)[id] = actorRef;
-  execute(scope, 'xstate.spawnChild', executeStart, { actorRef });
   return actorRef;
 };
 
-export const stop = (scope: AnyActorScope, child: AnyActorRef): void =>
-  execute(scope, 'xstate.stopChild', executeStop, child);
+export const stop = (scope: AnyActorScope, child: AnyActorRef | undefined, info: object): void =>
+  execute(scope, 'xstate.stopChild', executeStop, child, info);
 
 let list: unknown[] = [];
 
@@ -164,25 +157,33 @@ const performOne = (taking: Taking, own: OwnAction, params: unknown): void => {
   const { context } = now;
   switch (own.type) {
     case 'xstate.assign': {
-      const start = (src: string, options: { id: string; input: unknown }) => spawn(taking, src, options);
+      const start = (src: string, options: { id: string; input: unknown }): AnyActorRef => {
+        const actorRef = spawn(taking, src, options);
+        // For XState this is part of the assignment, and no action of its own.
+        executeStart?.(scope, { actorRef });
+        return actorRef;
+      };
       const change = given(own.assignment, { context, event, self, system, spawn: start }, params) as object;
       now.context = { ...context, ...change };
       break;
     }
     case 'xstate.spawnChild': {
-      const input = given(own.input, { context, event, self, system });
-      spawn(taking, own.src as string, { id: own.id as string, input, syncSnapshot: false });
+      const { id, src } = own as { id: string; src: string };
+      const args = { context, event, self, system };
+      const input = given(own.input, args);
+      const actorRef = spawn(taking, src, { id, input, syncSnapshot: false });
+      execute(scope, own.type, executeStart, { id, systemId: undefined, actorRef, src, input }, args);
       break;
     }
     case 'xstate.stopChild': {
-      const child = now.children[own.actorRef as string];
-      if (child === undefined) break;
-      if (taking.hasOwnChildren) delete now.children[child.id];
+      const id = own.actorRef as string;
+      const child = now.children[id];
+      if (taking.hasOwnChildren) delete now.children[id];
       else {
-        now.children = without(now.children, child.id);
+        now.children = without(now.children, id);
         taking.hasOwnChildren = true;
       }
-      stop(scope, child);
+      stop(scope, child, { context, event, self, system });
       break;
     }
     case 'xstate.emit': {

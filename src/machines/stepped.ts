@@ -1,6 +1,6 @@
 import type { AnyActorScope, AnyStateMachine } from 'xstate';
 import { type Event, type Snapshot, type Taking, given, knowsActions, perform, stop } from './perform.ts';
-import { type Choice, type Node, type Place, type Transition, type Way, firstWay, placeOf } from './way.ts';
+import { type Choice, type Node, type Place, type Transition, type Way, firstWay, placeOf, valueOf } from './way.ts';
 
 /** The innermost of the active states: they are a line, from the root down. */
 const leafOf = ({ _nodes: nodes }: Snapshot): Node | undefined => nodes[nodes.length - 1];
@@ -17,6 +17,23 @@ const chosen = (choices: readonly Choice[] | undefined, context: object, event: 
   return undefined;
 };
 
+/** XState has its own words for a guard that throws while it looks for who takes an event. */
+const takes = (choices: readonly Choice[] | undefined, snapshot: Snapshot, event: Event): Choice | undefined => {
+  try {
+    return chosen(choices, snapshot.context, event);
+  } catch (error) {
+    snapshot.machine.getTransitionData(snapshot as never, event);
+    throw error;
+  }
+};
+
+/** What XState does with the others is not to look for a transition, or not at first. */
+const isUsual = (event: Event | null): boolean =>
+  typeof event?.type === 'string' &&
+  event.type !== '*' &&
+  event.type !== 'xstate.init' &&
+  !event.type.startsWith('xstate.error.actor');
+
 /** Goes a way: gives the same snapshot where nothing has changed. */
 const go = (before: Snapshot, way: Way, event: Event, scope: AnyActorScope, queue: Event[]): Snapshot => {
   const taking: Taking = { now: { ...before }, hasOwnChildren: false, event, scope, queue };
@@ -24,8 +41,9 @@ const go = (before: Snapshot, way: Way, event: Event, scope: AnyActorScope, queu
   perform(taking, way.actions);
   if (way.to === undefined) return now.context === before.context && now.children === before.children ? before : now;
   now._nodes = way.to._nodes;
-  now.value = way.to.value;
-  now.tags = way.to.tags;
+  // Of its own, as each of XState's has them: what is done to one of them is done to no other.
+  now.value = valueOf(way.to._nodes);
+  now.tags = new Set(way.to.tags);
   if (!way.isFinal) return now;
   now.status = 'done';
   const { output } = now.machine.root as { output?: (args: object) => unknown };
@@ -49,19 +67,21 @@ const note = (
 
 const nowhere: Place = { always: [], on: new Map() };
 
-const stopAll = ({ children }: Snapshot, scope: AnyActorScope): void => {
-  for (const child of Object.values(children)) stop(scope, child);
+const stopAll = ({ children, context }: Snapshot, event: Event, scope: AnyActorScope): void => {
+  const { self, system } = scope;
+  for (const child of Object.values(children)) stop(scope, child, { context, event, self, system });
 };
 
 /**
- * The machine, whose steps are taken as XState takes them, at a fraction of the price: what a transition leaves and enters is worked out once and not
+ * The same machine, whose steps are now taken as XState takes them, at a fraction of the price: what a transition leaves and enters is worked out once and not
  * each time, and a step makes one snapshot and not one for each state entered and each assignment. For charts as ours are: see `placeOf`.
- * The machine itself where XState has come to be another.
+ * Nothing changes where XState has come to be another. XState itself takes what is no usual step: see `isUsual`.
  */
 export const stepped = <T extends AnyStateMachine>(machine: T): T => {
   if (!knowsActions || !(machine.root.transitions instanceof Map)) return machine;
   const first = firstWay(machine);
   const blank = machine.resolveState({ value: {}, context: {} } as never) as unknown as Snapshot;
+  const own = { microstep: machine.microstep.bind(machine), transition: machine.transition };
   const places = new Map<Node | undefined, Place>();
   const placeNow = (snapshot: Snapshot): Place => {
     const leaf = leafOf(snapshot);
@@ -89,26 +109,27 @@ export const stepped = <T extends AnyStateMachine>(machine: T): T => {
         mayFollow && event !== undefined ? chosen(always, now.context, event) : undefined;
       if (following === undefined) event = queue.shift();
       if (event === undefined) break;
-      const choice: Choice | undefined = following ?? chosen(on.get(event.type), now.context, event);
+      const choice: Choice | undefined = following ?? takes(on.get(event.type), now, event);
       const next: Snapshot = choice === undefined ? now : go(now, choice.way(), event, scope, queue);
       mayFollow = following === undefined || next !== now;
       now = note(steps, next, event, scope, choice === undefined ? [] : [choice.transition]);
     }
-    if (now.status !== 'active') stopAll(now, scope);
+    if (event !== undefined && now.status !== 'active') stopAll(now, event, scope);
     return now;
   };
-  const microstep = (begun: Snapshot, event: Event, scope: AnyActorScope): Snapshot[] => {
-    const steps: Snapshot[] = [];
-    const isError = event.type.startsWith('xstate.error.actor');
-    if (isError || event.type === 'xstate.stop') {
-      stopAll(begun, scope);
-      const { error } = event as { error?: unknown };
-      note(steps, { ...begun, children: {}, status: isError ? 'error' : 'stopped', error }, event, scope, []);
-    } else settle(begun, [event], scope, { steps });
-    return steps;
+  const isOurs = (begun: Snapshot | undefined, event: Event): boolean =>
+    begun?.status === 'active' && begun.machine === machine && isUsual(event);
+  const steps = (begun: Snapshot, event: Event, scope: AnyActorScope): Snapshot[] => {
+    const taken: Snapshot[] = [];
+    // Every call is stopped once.
+    if (event.type === 'xstate.stop') {
+      stopAll(begun, event, scope);
+      note(taken, { ...begun, children: {}, status: 'stopped' }, event, scope, []);
+    } else settle(begun, [event], scope, { steps: taken });
+    return taken;
   };
   const getInitialSnapshot = (scope: AnyActorScope, input: unknown): Snapshot => {
-    const begun = { ...blank, children: {} };
+    const begun: Snapshot = { ...blank, children: {} };
     try {
       const { context } = machine.config as { context: (given: object) => object };
       const event = { type: 'xstate.init', input };
@@ -119,12 +140,15 @@ export const stepped = <T extends AnyStateMachine>(machine: T): T => {
       return { ...begun, status: 'error', error };
     }
   };
-  return Object.create(machine, {
+  return Object.defineProperties(machine, {
     getInitialSnapshot: { value: getInitialSnapshot },
-    microstep: { value: microstep },
-    transition: {
-      value: (snapshot: Snapshot, event: Event, scope: AnyActorScope) =>
-        microstep(snapshot, event, scope).at(-1) ?? snapshot,
+    microstep: {
+      value: (begun: Snapshot, event: Event, scope: AnyActorScope) =>
+        isOurs(begun, event) ? steps(begun, event, scope) : own.microstep(begun as never, event, scope),
     },
-  }) as T;
+    transition: {
+      value: (begun: Snapshot, event: Event, scope: AnyActorScope) =>
+        isOurs(begun, event) ? steps(begun, event, scope).at(-1) : own.transition(begun as never, event, scope),
+    },
+  });
 };

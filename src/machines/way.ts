@@ -35,7 +35,7 @@ export interface Ready {
 export interface Way {
   actions: readonly Ready[];
   /** Absent where no state is left or entered. */
-  to?: { _nodes: readonly Node[]; value: StateValue; tags: ReadonlySet<string> };
+  to?: { _nodes: readonly Node[]; tags: readonly string[] };
   isFinal: boolean;
 }
 
@@ -50,10 +50,11 @@ export const readyOf = (action: Action, { implementations: { actions } }: Named)
 /** From the root to the state. */
 const lineOf = (node: Node | undefined): Node[] => (node === undefined ? [] : [...lineOf(node.parent), node]);
 
-const valueOf = (line: readonly Node[]): StateValue => {
-  const [first, ...rest] = line;
-  if (first === undefined) return {};
-  return rest.length === 0 ? first.key : { [first.key]: valueOf(rest) };
+/** Of a line from the root down. */
+export const valueOf = (line: readonly Node[], from = 1): StateValue => {
+  const key = line[from]?.key;
+  if (key === undefined) return {};
+  return from === line.length - 1 ? key : { [key]: valueOf(line, from + 1) };
 };
 
 /** The states that are entered with one because nothing else is said. */
@@ -77,7 +78,7 @@ const moving = (
   const all = [...left.toReversed().flatMap(leaving), ...actions, ...entered.flatMap(entering)];
   return {
     actions: all.map((action) => readyOf(action, machine)),
-    to: { _nodes: nodes, value: valueOf(nodes.slice(1)), tags: new Set(nodes.flatMap(({ tags }) => tags)) },
+    to: { _nodes: nodes, tags: nodes.flatMap(({ tags }) => tags) },
     isFinal: nodes.length === 2 && nodes[1]?.type === 'final',
   };
 };

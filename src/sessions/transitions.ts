@@ -19,7 +19,7 @@ const tell = (before: Step, steps: readonly Step[], event: string, hear: Hear): 
 };
 
 /**
- * The machine in all but that the host of an actor hears every step of its chart, also those that pass by within one event; told when
+ * The same machine, of which the host of an actor now hears every step of its chart, also those that pass by within one event; told when
  * the event is handled. XState's inspection would tell the same, but makes an event of everything that
  * any actor of a session does; a machine gives its microsteps for nothing.
  */
@@ -30,5 +30,5 @@ export const audible = (machine: AgentMachine): AgentMachine => {
     if (hear !== undefined) tell(snapshot, steps, event.type, hear);
     return steps.at(-1) ?? snapshot;
   };
-  return Object.create(machine, { transition: { value: transition } }) as AgentMachine;
+  return Object.defineProperty(machine, 'transition', { value: transition });
 };

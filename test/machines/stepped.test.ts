@@ -160,12 +160,18 @@ test('the charts have nothing that is not known where their steps are taken', ()
   const { toolCall } = machine.implementations.actors as unknown as { toolCall: AnyStateMachine };
   for (const chart of [machine as AnyStateMachine, toolCall]) {
     expect(chart).toBeInstanceOf(StateMachine);
+    // Steps are not counted.
+    expect(chart.config).not.toHaveProperty('options');
     const nodes = nodesOf(chart.root as unknown as Node);
     expect(nodes.length).toBeGreaterThan(15);
     for (const node of nodes) {
       expect(['atomic', 'compound', 'final']).toContain(node.type);
       // Whoever enters a final state is done.
       if (node.type === 'final') expect(node.parent).toBe(chart.root);
+      if (node.type === 'final' || node.parent === undefined) expect(node.exit).toEqual([]);
+      if (node.type === 'compound') expect(node.initial).toMatchObject({ actions: [] });
+      for (const each of node.invoke) expect(each).not.toHaveProperty('onSnapshot');
+      for (const each of node.invoke) expect(each).toMatchObject({ systemId: undefined });
       const transitions = [...node.transitions].flatMap(([event, all]) => {
         expect(event).not.toMatch(/\*|^xstate\.(error|after|done\.state)/);
         return all;
