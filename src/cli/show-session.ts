@@ -1,3 +1,4 @@
+import { AgentError } from '../errors.ts';
 import { contextIn, exportSession } from '../sessions/transfer.ts';
 import { statePath } from '../machines/state-path.ts';
 import { pendingOf } from '../machines/round.ts';
@@ -84,6 +85,8 @@ export const showHistory = async (
   after: number | undefined,
 ): Promise<Output> => {
   const entries = await store.history(sessionId, after === undefined ? {} : { after });
+  if (entries.length === 0 && (await store.read(sessionId)) === undefined)
+    throw new AgentError('unknown-session', `the store has no session ${JSON.stringify(sessionId)}`);
   const rows = entries.map((entry) => [
     String(entry.revision),
     timeText(entry.at),

@@ -5,6 +5,7 @@ import type { Limits } from '../machines/turn.ts';
 import { isSessionId } from '../stores/session-id.ts';
 import type { OpenOptions, RunOptions, StoredOpenOptions, StreamOptions } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
+import type { AgentToolOptions } from './agent-tool.ts';
 import type { EventsOptions, ForkOptions } from './session.ts';
 import {
   type Bound,
@@ -179,8 +180,10 @@ const sessionId: Bound = {
 export const checkSessionId = (given: unknown, where: string): void =>
   checkOne(given, sessionId, `${where}: the session id`);
 
+const anything: Bound = { says: 'anything', holds: () => true };
+
 const openOptions = {
-  context: { says: 'anything', holds: () => true },
+  context: anything,
   inspect: inspector,
 } satisfies Record<keyof OpenOptions, Bound>;
 
@@ -253,9 +256,16 @@ export const checkStopReason = (given: string | undefined): void => {
   if (given !== undefined) checkOne(given, isA('string'), 'stop: the reason');
 };
 
-/** What only an agent as a tool has; `tool()` checks the rest. */
-export const checkAgentToolOptions = (given: { message?: unknown }): void => {
-  checkOne(given, isObject, 'asTool: the options');
-  const { message } = given;
-  if (message !== undefined) checkOne(message, isA('function'), 'asTool: option "message"');
-};
+// What they must be `tool()` says, which takes more than these.
+const agentToolOptions = {
+  name: anything,
+  description: anything,
+  inputSchema: anything,
+  message: isA('function'),
+  needsApproval: anything,
+  sequential: anything,
+  returnDirect: anything,
+  maxResultChars: anything,
+} satisfies Record<keyof AgentToolOptions, Bound>;
+
+export const checkAgentToolOptions = (given: unknown): void => checkGiven(given, agentToolOptions, 'asTool');

@@ -376,6 +376,11 @@ describe('the command line', () => {
     await writeFile(module, "throw 'no model here'\n");
     const cases: [string[], number, object][] = [
       [['show', 'none', '--store', path], 1, { code: 'unknown-session', message: expect.stringContaining('"none"') }],
+      [
+        ['history', 'none', '--store', path],
+        1,
+        { code: 'unknown-session', message: expect.stringContaining('"none"') },
+      ],
       [['show', '--store', path], 2, { name: 'UsageError', message: 'Give <session>.' }],
       [['show', '--nonsense'], 2, { message: expect.stringContaining('nonsense') }],
       [['run', module, 'hi'], 1, { message: 'no model here' }],

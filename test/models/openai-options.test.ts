@@ -28,6 +28,7 @@ describe('options', () => {
     ['no URL', { baseURL: 'localhost' }, 'http://localhost:11434/v1, not "localhost"'],
     ['a password in the URL', { baseURL: 'https://me:secret@example.com/v1' }, 'must hold no name and password'],
     ['a wrong field', { maxTokensField: 'max' }, 'must be max_completion_tokens or max_tokens, not "max"'],
+    ['an empty key', { apiKey: '' }, 'option "apiKey" is empty'],
     ['client and key', { client: new OpenAI({ apiKey: 'k' }) }, 'give either "client" or "apiKey"'],
   ])('R1: %s is refused, with what to do', async (_name, options, message) => {
     const error = await refused(options);

@@ -71,6 +71,8 @@ const createClient = (adapter: string, { apiKey, baseURL }: ServerOptions): Open
   try {
     return new OpenAI({ ...common, ...(apiKey === undefined ? {} : { apiKey }) });
   } catch (error) {
+    if (apiKey === '')
+      throw invalidOption(adapter, 'option "apiKey" is empty: a variable of the environment that is not set?', error);
     // With a key the client is refused in a browser alone.
     if (apiKey !== undefined) {
       throw invalidOption(
