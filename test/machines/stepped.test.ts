@@ -219,6 +219,20 @@ test('a machine that is given other actors, guards or actions takes its steps by
   expect(actor.start().getSnapshot().value).toBe('idle');
 });
 
+test('a machine may be copied and wrapped, as logic of XState is', async () => {
+  const { machine } = createAgent({ model: scriptedModel(['Hello.']) });
+  const heard: string[] = [];
+  const hearing: AgentMachine['transition'] = (snapshot, event, scope) => {
+    heard.push(event.type);
+    return machine.transition(snapshot, event, scope);
+  };
+  const logic = Object.assign({}, machine, { transition: hearing });
+  const actor = createActor(logic, { input: { message: 'Hello?' } }).start();
+  await waitFor(actor, (snapshot) => snapshot.hasTag('settled'));
+  expect(heard).toEqual(['xstate.done.actor.model']);
+  expect(actor.getSnapshot().machine).toBe(machine);
+});
+
 test('a saved snapshot reads as XState writes it, idle, at work and with calls that wait', async () => {
   const saved = async (how: (machine: AgentMachine) => AgentMachine) => {
     const pay = tool({ name: 'Pay', inputSchema: z.object({}), needsApproval: true, execute: () => 'paid' });
