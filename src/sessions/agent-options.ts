@@ -112,7 +112,7 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */
   stopGrace?: number;
-  /** Where sessions are kept; a path is that of an SQLite file. Default: in memory. */
+  /** Where sessions are kept; a path is that of an SQLite file. Default: in memory, each until the agent is closed. */
   store?: SessionStore | string;
   /** Default: the platform's. */
   clock?: Clock;

@@ -73,7 +73,10 @@ export interface Agent<Output = unknown> extends AsyncDisposable {
    * `unknown-revision` where there is none.
    */
   open(id?: string, options?: StoredOpenOptions): Promise<Session<Output>>;
-  /** Takes no more work, saves its sessions and lets go of them; they can be opened again by another agent. */
+  /**
+   * Takes no more work, saves its sessions and lets go of them. Another agent over the same store can open them again; where none was
+   * given, nobody can, and their memory is free.
+   */
   close(): Promise<void>;
   /** This agent as a tool of another one. What it waits for is listed and decided in the other's session. */
   asTool<S extends InputSchema>(options: AgentToolOptions<S>): Tool;

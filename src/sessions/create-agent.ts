@@ -174,7 +174,11 @@ export const createAgent = <S extends InputSchema>(options: AgentOptions<S>): Ag
   const close = async (): Promise<void> => {
     isClosed = true;
     await Promise.allSettled(opening.values());
-    await live.closeAll();
+    try {
+      await live.closeAll();
+    } finally {
+      store.forget?.();
+    }
   };
 
   const agent: Agent = {

@@ -66,7 +66,7 @@ const write = (sessions: Map<string, Kept>, commit: Commit): void => {
 };
 
 /** Keeps sessions in a map: all that an agent needs of a store to which nobody else has access. */
-export const keepInMemory = (sessions = new Map<string, Kept>()): SessionKeeper & { durable: false } => ({
+export const keepInMemory = (sessions: Map<string, Kept>): SessionKeeper & { durable: false } => ({
   durable: false,
   read: async (sessionId, options = {}) => {
     checkSessionId(sessionId);

@@ -4,6 +4,8 @@ import { createAgent } from '../../src/sessions/create-agent.ts';
 import { memoryStore } from '../../src/stores/memory-store.ts';
 import type { SessionStore } from '../../src/stores/store.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { collect } from '../support/collect.ts';
+import { forgetfulModel } from '../support/models.ts';
 import { runFile } from '../support/process.ts';
 import { call, calls, toolOf } from '../support/tools.ts';
 
@@ -93,4 +95,25 @@ test('a store that cannot keep the state before a model call fails the turn with
 
 test('R30: a pending approval that expires in a week does not keep the process alive', async () => {
   expect(await runFile(new URL('./scripts/waits-a-week.ts', import.meta.url))).toEqual({ outcome: 'pending' });
+});
+
+test('closing an agent lets go of all sessions that it alone had', async () => {
+  const used = async (): Promise<number> => {
+    await collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const agent = createAgent({ model: forgetfulModel(({ messages }) => `${messages.length}`.padEnd(1_000_000, 'x')) });
+  const before = await used();
+  for (let run = 0; run < 20; run += 1) await agent.run('go');
+  expect((await used()) - before).toBeGreaterThan(15_000_000);
+  await agent.close();
+  expect((await used()) - before).toBeLessThan(5_000_000);
+});
+
+test('an agent that is closed leaves the sessions in a store that it was given', async () => {
+  const store = memoryStore();
+  const agent = createAgent({ model: scriptedModel(['one']), store });
+  const { sessionId } = await agent.run('go');
+  await agent.close();
+  expect((await createAgent({ model: scriptedModel([]), store }).open(sessionId)).messages).toHaveLength(2);
 });
