@@ -6,13 +6,24 @@ import type { AgentEvent } from '../../src/sessions/agent-event.ts';
 import { blocksOf } from './readme-blocks.ts';
 import { type Finished, emptyFolder, fromSource, root, runExample, watch } from './run-example.ts';
 
-/** All blocks of a page as one program, inside the package, so that it finds `agentchart` by name. */
-const runPage = (page: string, env: Record<string, string> = {}): Promise<Finished> => {
+const ours = JSON.stringify(join(import.meta.dirname, 'my-agent.ts'));
+
+/** The first blocks of a page, or all, as one program, inside the package, so that it finds `agentchart` by name. */
+const runPage = async (
+  page: string,
+  { env = {}, blocks }: { env?: Record<string, string>; blocks?: number } = {},
+): Promise<Finished> => {
+  const file = JSON.stringify(join(await emptyFolder(), 'sessions.db'));
+  const program = blocksOf(`docs/${page}.md`, 'ts')
+    .slice(0, blocks)
+    .join('\n')
+    .replaceAll("'./sessions.db'", file)
+    .replaceAll("'./my-agent.ts'", ours);
   const { child, finished } = watch(process.execPath, [fromSource, '--input-type=module-typescript', '-'], {
     cwd: root,
     env,
   });
-  child.stdin?.end(blocksOf(`docs/${page}.md`, 'ts').join('\n'));
+  child.stdin?.end(program);
   return finished;
 };
 
@@ -56,10 +67,25 @@ test.concurrent('the program of the page on tools does what is said of it', asyn
 });
 
 test.concurrent('the program of the page on models does what is said of it', async () => {
-  const { status, stdout, stderr } = await runPage('models', { OPENAI_API_KEY: 'none' });
+  const { status, stdout, stderr } = await runPage('models', { env: { OPENAI_API_KEY: 'none' } });
   expect(stderr).toBe('');
   expect(stdout).toBe('1 messages so far\nuser: What is this? / assistant: 1 messages so far\n');
   expect(status).toBe(0);
+});
+
+test.concurrent('the program of the page on the machine does what is said of it', async () => {
+  const { status, stdout, stderr } = await runPage('machine');
+  expect(stderr).toBe('');
+  expect(stdout).toBe('Pay: yes\npaid\n');
+  expect(status).toBe(0);
+});
+
+test.concurrent('the page on sessions opens one, and deletes what is in memory', async () => {
+  const { status, stderr } = await runPage('sessions', { blocks: 2 });
+  expect({ status, stderr: stderr.replaceAll(/.*ExperimentalWarning: SQLite.*\n.*\n/g, '') }).toEqual({
+    status: 0,
+    stderr: '',
+  });
 });
 
 const textOfPage = (page: string): string => readFileSync(join(root, 'docs', `${page}.md`), 'utf8');
