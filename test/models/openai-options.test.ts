@@ -26,6 +26,11 @@ describe('options', () => {
     ['a wrong type', { strict: 'yes' }, 'option "strict" must be of type boolean, not string'],
     ['null', { client: null }, 'option "client" must be of type object, not null'],
     ['no URL', { baseURL: 'localhost' }, 'http://localhost:11434/v1, not "localhost"'],
+    [
+      'a URL without http',
+      { baseURL: 'localhost:11434/v1' },
+      '"baseURL" must be a URL that begins with http:// or https://',
+    ],
     ['a password in the URL', { baseURL: 'https://me:secret@example.com/v1' }, 'must hold no name and password'],
     ['a wrong field', { maxTokensField: 'max' }, 'must be max_completion_tokens or max_tokens, not "max"'],
     ['an empty key', { apiKey: '' }, 'option "apiKey" is empty'],
@@ -51,6 +56,13 @@ describe('options', () => {
       [undefined, '/v1/chat/completions'],
       [undefined, '/v1/chat/completions'],
     ]);
+  });
+
+  test('a base URL of the environment that begins without http is refused at once, by its name', async () => {
+    vi.stubEnv('OPENAI_BASE_URL', 'localhost:11434/v1');
+    const error = await refused({});
+    expect(error).toMatchObject({ code: 'invalid-option' });
+    expect(error.message).toContain('OPENAI_BASE_URL must be a URL that begins with http:// or https://');
   });
 
   test('a text in place of the options is refused, with what to give', async () => {

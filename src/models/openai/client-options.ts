@@ -56,14 +56,20 @@ export const checkOptions = <Options extends ServerOptions>(
       'give either "client" or "apiKey" and "baseURL"; set the key and the URL on the client',
     );
   }
-  if (baseURL !== undefined && !URL.canParse(baseURL)) {
-    throw invalidOption(adapter, `option "baseURL" must be a URL, such as http://localhost:11434/v1, not "${baseURL}"`);
-  }
 };
 
 const openaiHost = 'api.openai.com';
 export const hostOf = (client: OpenAI): string =>
   URL.canParse(client.baseURL) ? new URL(client.baseURL).host : 'unknown';
+
+/** `localhost:11434/v1` is a URL too, of a scheme `localhost:` that nobody can be asked by. */
+const checkBaseURL = (adapter: string, name: string, url: string): void => {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return;
+  throw invalidOption(
+    adapter,
+    `${name} must be a URL that begins with http:// or https://, such as http://localhost:11434/v1, not "${url}"`,
+  );
+};
 
 const createClient = (adapter: string, { apiKey, baseURL }: ServerOptions): OpenAI => {
   // Retries are the chart's, where they can be seen and stopped.
@@ -108,8 +114,12 @@ export const serverOf = (
   adapter: string,
   options: ServerOptions,
 ): { client: OpenAI; provider: string; isOpenAI: boolean } => {
+  if (options.baseURL !== undefined) checkBaseURL(adapter, 'option "baseURL"', options.baseURL);
   const client = options.client ?? createClient(adapter, options);
-  if (options.client === undefined) refuseCredentials(adapter, client);
+  if (options.client === undefined) {
+    checkBaseURL(adapter, 'OPENAI_BASE_URL', client.baseURL);
+    refuseCredentials(adapter, client);
+  }
   const host = hostOf(client);
   const isOpenAI = host === openaiHost;
   return { client, provider: isOpenAI ? 'openai' : host, isOpenAI };

@@ -44,10 +44,15 @@ const unwrapped = (body: unknown): unknown => {
   return isJsonObject(first) && isJsonObject(first.error) ? first.error : first;
 };
 
+/** Of a host that is not known, or has nothing at that port. */
+const isNobodyThere = (error: Error): boolean =>
+  'code' in error && ['ECONNREFUSED', 'ENOTFOUND'].includes(String(error.code));
+
 const rootMessage = (error: Error): string => {
   let root = error;
   for (let depth = 0; depth < 5 && root.cause instanceof Error; depth++) root = root.cause;
-  return root === error || root.message === '' ? error.message : `${error.message} ${root.message}`;
+  const message = root === error || root.message === '' ? error.message : `${error.message} ${root.message}`;
+  return isNobodyThere(root) ? `${message}; is the base URL right, and its server up?` : message;
 };
 
 /** What the `openai` package threw, as a `ModelError`. */

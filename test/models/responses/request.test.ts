@@ -154,6 +154,11 @@ describe('options', () => {
     ['a wrong type', { store: 'yes' }, 'option "store" must be of type boolean, not string'],
     ['null', { client: null }, 'option "client" must be of type object, not null'],
     ['no URL', { baseURL: 'localhost' }, 'http://localhost:11434/v1, not "localhost"'],
+    [
+      'a URL without http',
+      { baseURL: 'localhost:11434/v1' },
+      '"baseURL" must be a URL that begins with http:// or https://',
+    ],
     ['client and key', { client: new OpenAI({ apiKey: 'k' }) }, 'give either "client" or "apiKey"'],
     ['another way to go on', { previousResponse: true }, 'must be "auto" or false, not true'],
     ['going on without a store', { previousResponse: 'auto', store: false }, 'needs a server that keeps replies'],
