@@ -84,15 +84,15 @@ const isContextProvider = (value: unknown): boolean => {
 
 const inspector = either(isA('function'), has('an observer: an object with a function next', 'next'));
 
-/** Databases keep no other text. */
-const storable: Bound = {
-  says: 'a string without NUL and without half a surrogate pair',
-  holds: (value) => typeof value === 'string' && !value.includes('\0') && value.isWellFormed(),
+/** It stands beside each session, and databases keep no other text. */
+const agentName: Bound = {
+  says: 'a string without NUL and without half a surrogate pair, and not empty',
+  holds: (value) => typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed(),
 };
 
 const options = {
   model: isModel,
-  name: storable,
+  name: agentName,
   formerNames: {
     says: 'an array of strings',
     holds: (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),

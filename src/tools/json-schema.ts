@@ -95,7 +95,7 @@ const sourceOf = (toolName: string, schema: unknown): Record<string, unknown> =>
   if (!isPlainObject(schema) || !('jsonSchema' in schema)) {
     return fail(
       toolName,
-      'must be a zod schema, a Standard Schema that gives a JSON schema, or { jsonSchema, validate? }. A plain JSON schema goes under the key jsonSchema.',
+      'must be a zod schema such as z.object({ … }), a Standard Schema that gives a JSON schema, or { jsonSchema, validate? }. Fields that are schemas go into z.object(); a plain JSON schema goes under the key jsonSchema.',
     );
   }
   const { jsonSchema, validate, ...rest } = schema;

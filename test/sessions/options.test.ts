@@ -60,6 +60,7 @@ test.each([
   [{ autopilot: 'yes' }, /"autopilot" must be a boolean/],
   [{ stopWhen: true }, /"stopWhen" must be a function/],
   [{ name: 3 }, /"name" must be a string/],
+  [{ name: '' }, /"name" must be a string .*, and not empty/],
   [
     { store: {} },
     /"store" must be a path, or a SessionStore: durable \(true or false\) and the functions read, commit/,

@@ -145,6 +145,7 @@ describe('options are checked', () => {
     });
     expect(untyped({ name: 'f', inputSchema: mini.object({}) }).message).toContain('not zod/mini');
     expect(untyped({ name: 'f', inputSchema: { type: 'object' } }).message).toContain('goes under the key jsonSchema');
+    expect(untyped({ name: 'f', inputSchema: { a: z.string() } }).message).toContain('schemas go into z.object()');
     expect(untyped({ name: 'f', inputSchema: { jsonSchema: 'x' } }).code).toBe('invalid-schema');
     expect(untyped({ name: 'f', inputSchema: { jsonSchema: {}, validate: 1 } }).code).toBe('invalid-schema');
     expect(untyped({ name: 'f', inputSchema: { jsonSchema: {}, check: () => 1 } }).message).toContain(
