@@ -36,7 +36,7 @@ export const loadAgent = async (
     throw new UsageError(`${path} must export an agent as default, or a function ({ store }) => agent.`);
   if (mustTake && !isMaker)
     throw new UsageError(
-      `${path} exports an agent with a store of its own; export a function ({ store }) => agent to use --store.`,
+      `${path} exports an agent that is made already, so that it cannot take the store of --store; export a function ({ store }) => agent that gives it to createAgent.`,
     );
   if (!isMaker)
     return { agent: made, howToKeep: 'give the agent a store, or export ({ store }) => agent and use --store' };

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AnyStateNode } from 'xstate';
 import { main } from '../../src/cli/main.ts';
@@ -22,7 +23,12 @@ interface Finished {
 }
 
 /** In a process of its own. */
-const inProcess = (args: readonly string[], stdin = '', output: 'pipe' | number = 'pipe'): Promise<Finished> =>
+const inProcess = (
+  args: readonly string[],
+  stdin = '',
+  output: 'pipe' | number = 'pipe',
+  nodeOptions = '',
+): Promise<Finished> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
@@ -33,7 +39,7 @@ const inProcess = (args: readonly string[], stdin = '', output: 'pipe' | number 
         ...args,
       ],
       {
-        env: { ...process.env, NODE_OPTIONS: '', AGENTCHART_STORE: '' },
+        env: { ...process.env, NODE_OPTIONS: nodeOptions, AGENTCHART_STORE: '' },
         stdio: ['pipe', output, 'pipe'],
       },
     );
@@ -323,7 +329,9 @@ describe('the command line', () => {
     expect(await lastLine(deaf, '--store', place)).toBe(
       `${nowhere}${deaf} has to give its agent the { store } that it gets`,
     );
-    expect((await agentchart(['run', alone, 'Pay', '--store', place])).stderr).toContain('export a function');
+    expect((await agentchart(['run', alone, 'Pay', '--store', place])).stderr).toContain(
+      'an agent that is made already, so that it cannot take the store of --store; export a function',
+    );
     const { stdout } = await agentchart(['run', maker, 'Pay', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ isKept: false });
     vi.stubEnv('AGENTCHART_STORE', place);
@@ -332,6 +340,26 @@ describe('the command line', () => {
     expect(await lastLine(another)).toContain('kept nowhere');
     expect(await json(['sessions'])).toMatchObject([{ sessionId: 's', status: 'waiting' }]);
     vi.unstubAllEnvs();
+  });
+
+  test('a PostgreSQL store without the package that it needs says which', async () => {
+    const hook = join(folder, 'without-pg.mjs');
+    await writeFile(
+      hook,
+      `import { registerHooks } from 'node:module';
+       const resolve = (name, context, next) => next(name, name === 'pg' ? { ...context, parentURL: 'file:///nowhere.js' } : context);
+       registerHooks({ resolve });`,
+    );
+    const { status, stderr } = await inProcess(
+      ['sessions', '--store', 'postgres://127.0.0.1/none'],
+      '',
+      'pipe',
+      `--import=${pathToFileURL(hook).href}`,
+    );
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'PostgreSQL needs the package pg: npm install pg (store-error)\n',
+    });
   });
 
   test('wrong usage is exit status 2 and says what is right', async () => {
