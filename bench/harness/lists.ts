@@ -11,20 +11,11 @@ const namesIn = (folder: string): string[] =>
     .map((file) => file.slice(0, -'.ts'.length))
     .sort();
 
+/** They need no package but those of the repository. */
+const own = ['loop', 'loop-sqlite', 'xstate-bare', 'agentchart', 'agentchart-sqlite'];
+
 /** In the order of the table. A file that is not here is a part of one that is. */
-const order = [
-  'loop',
-  'loop-sqlite',
-  'xstate-bare',
-  'agentchart',
-  'agentchart-sqlite',
-  'ai-sdk',
-  'langchain',
-  'langchain-memory',
-  'langchain-sqlite',
-  'openai-agents',
-  'mastra',
-] as const;
+const order = [...own, 'ai-sdk', 'langchain', 'langchain-memory', 'langchain-sqlite', 'openai-agents', 'mastra'];
 
 /** As the table calls them. */
 export const titles: Readonly<Record<string, string>> = {
@@ -45,7 +36,8 @@ export const titles: Readonly<Record<string, string>> = {
 };
 
 export const contenders = {
-  names: [...order] as string[],
+  names: order,
+  own,
   load: async (name: string): Promise<Contender> =>
     ((await import(`../contenders/${name}.ts`)) as { contender: Contender }).contender,
 };

@@ -1,11 +1,13 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { contender as ours } from '../../bench/contenders/agentchart.ts';
 import { contender as stored } from '../../bench/contenders/agentchart-sqlite.ts';
 import { contender as loop } from '../../bench/contenders/loop.ts';
 import { contender as bare } from '../../bench/contenders/xstate-bare.ts';
-import { workloads } from '../../bench/harness/lists.ts';
+import { contenders, workloads } from '../../bench/harness/lists.ts';
 import { type Results, comparison, fillTable, fillText, markdownOf, readResults } from '../../bench/harness/results.ts';
 
 // Ten thousand sessions, an installation and an engine are for the bench itself.
@@ -71,4 +73,49 @@ test('the figures in the document are those of the last measurement', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8');
   expect(text).toContain('<!-- bench-table -->');
   expect(text).toBe(fillTable(text, readResults()));
+});
+
+const bench = join(import.meta.dirname, '../../bench');
+
+const runBench = async (...args: string[]): Promise<{ stdout: string; stderr: string; status: number | null }> => {
+  const child = spawn(process.execPath, [join(bench, 'run.ts'), ...args], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { stdout, stderr, status };
+};
+
+test.concurrent.each([
+  [['nope'], /^there is no workload "nope"; known: deltas, .*\n$/],
+  [['--only', 'loop,nope'], /^there is no contender "nope"; known: loop, loop-sqlite, .*\n$/],
+  [['--rounds', 'x'], /^--rounds must be a whole number from 1 on, not x\n$/],
+  [['--fast'], /^Unknown option '--fast'[^]*npm run bench -- \[workload …\]/],
+])('the bench refuses %j in words, with what it knows', async (args, message) => {
+  const { stdout, stderr, status } = await runBench(...args);
+  expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain('    at ');
+});
+
+test.concurrent('the bench says how it is used, and its page names each workload and contender', async () => {
+  const { stdout, stderr, status } = await runBench('--help');
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  const page = readFileSync(join(bench, 'README.md'), 'utf8');
+  for (const name of [...workloads.names, ...contenders.names]) {
+    expect(stdout).toContain(name);
+    expect(page).toContain(`\`${name}\``);
+  }
+});
+
+test.concurrent('our own contenders race without an installation', async () => {
+  const { stdout, stderr, status } = await runBench(
+    'one-answer',
+    '--only',
+    contenders.own.slice(0, 1).join(),
+    '--rounds',
+    '1',
+  );
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  expect(stdout).toMatch(/^\none answer \(ms\)\n {2}hand-written loop +time [\d.e-]+, .*\n$/);
 });
