@@ -251,7 +251,7 @@ const outcomes: Readonly<Record<string, Shape>> = {
     error: { error: failure, model: text, notes: optional(notes) },
   }),
   checkOutput: byType({ fits: {}, unfit: { issues: listOf(text) } }),
-  stopWhen: objectOf({ stop: flag }),
+  stopWhen: objectOf({ stop: flag, error: optional(errorData) }),
   check: byType({ settled: { result: callResult }, ask: { question }, ready: { isChecked: flag, inputHash: text } }),
   tool: byType({ result: { result: callResult, isRetryable: flag }, ask: { question } }),
 };

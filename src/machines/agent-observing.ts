@@ -50,7 +50,7 @@ export const observingState = (agent: AgentSetup) => {
             {
               guard: { type: 'isToStop', params: ({ event }) => event.output },
               target: '#agent.done.limited',
-              actions: { type: 'endLimited', params: { limit: 'stopWhen' } },
+              actions: { type: 'endByStopWhen', params: ({ event }) => event.output },
             },
             ...onward,
           ],

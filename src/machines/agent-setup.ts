@@ -1,6 +1,7 @@
 import { assign, emit, enqueueActions } from 'xstate';
 import type { ModelOutcome } from '../actors/model.ts';
 import type { OutputCheck } from '../actors/check-output.ts';
+import type { StopOutcome } from '../actors/stop-when.ts';
 import type { Told } from '../actors/wake.ts';
 import { copyJson } from '../messages/json.ts';
 import {
@@ -265,6 +266,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       endLimited: assign(({ context }, { limit }: { limit: LimitName }) =>
         limitSteps.endAtLimit(context, limit, rules),
       ),
+      endByStopWhen: assign(({ context }, outcome: StopOutcome) => limitSteps.endByStopWhen(context, outcome, rules)),
       endStopped: assign(({ context }, { reason }: { reason?: string | undefined }) =>
         endingSteps.endTurn(context, { type: 'stopped', ...(reason === undefined ? {} : { reason }) }),
       ),

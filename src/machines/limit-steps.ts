@@ -1,3 +1,4 @@
+import type { StopOutcome } from '../actors/stop-when.ts';
 import type { AgentErrorCode } from '../errors.ts';
 import { callsOf } from '../messages/message.ts';
 import type { ModelReply } from '../models/chat-model.ts';
@@ -40,6 +41,10 @@ export const endAtLimit = (context: AgentContext, limit: LimitName, rules: Agent
   limitsOf(context.turn, rules.limits).onLimit === 'fail'
     ? failure(context, limitCodes[limit], { name: 'LimitReached', message: `the turn reached its limit: ${limit}` })
     : endTurn(context, { type: 'limit', limit });
+
+/** Where the question failed the turn does too, whatever `onLimit` says. */
+export const endByStopWhen = (context: AgentContext, { error }: StopOutcome, rules: AgentRules): Step =>
+  error === undefined ? endAtLimit(context, 'stopWhen', rules) : failure(context, limitCodes.stopWhen, error);
 
 /** Which limit a round of this reply would break, before any of it runs (R22). */
 export const brokenLimit = (context: AgentContext, reply: ModelReply, rules: AgentRules): LimitName | undefined => {

@@ -89,7 +89,7 @@ export const createEffects = (parts: EffectParts): Effects => {
       const { sessionId, messages, turn } = contextOf(agent);
       const { iterations, usage } = turn;
       const about = { sessionId, iterations, usage, context: hostOf(agent).context() };
-      return options.stopWhen?.(showMessages(about, () => messages)) ?? false;
+      return options.stopWhen === undefined ? false : options.stopWhen(showMessages(about, () => messages));
     }),
   };
 };

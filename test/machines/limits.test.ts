@@ -225,16 +225,29 @@ inBothModes('limits', (run) => {
     model.assertFinished();
   });
 
-  test('R22: a `stopWhen` that throws means no', async () => {
-    const model = scriptedModel([good, 'world']);
-    const agent = createAgent({
-      model,
-      tools: [F1],
-      stopWhen: () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
         throw new Error('Oh no!');
       },
-    });
-    expect((await run(agent, 'hello')).result.text).toBe('world');
+      'Oh no!',
+    ],
+    ['rejects', () => Promise.reject(new Error('Oh no!')), 'Oh no!'],
+    ['gives no boolean', () => 'yes', 'it must give true or false, gave string'],
+    ['gives nothing', async () => undefined, 'it must give true or false, gave undefined'],
+  ])('R22: a `stopWhen` that %s fails the turn, which names it and can be retried', async (_, stopWhen, says) => {
+    const model = scriptedModel([good, 'world']);
+    const agent = createAgent({ model, tools: [F1], stopWhen: stopWhen as () => boolean });
+    const { error, session, events } = await run(agent, 'hello');
+    const message = `option "stopWhen" failed: ${says}`;
+    expect(error).toMatchObject({ code: 'stop-when', message, cause: { cause: { message: says } } });
+    const told = events.filter((event) => event.type === 'error').map((event) => event.error.message);
+    expect(told).toEqual(events.length === 0 ? [] : [message]);
+    expect(model.requests).toHaveLength(1);
+    expectWhole(session.messages);
+    await session.retry();
+    expect((await session.settled()).text).toBe('world');
   });
 });
 

@@ -93,6 +93,7 @@ export const toolOutcomes = ({
 export const stopOutcomes: Outcomes<StopOutcome> = [
   ['go on', { stop: false }],
   ['stop', { stop: true }],
+  ['no answer', { stop: true, error: { name: 'StopWhenFailed', message: 'it failed' } }],
 ];
 
 export const outputOutcomes: Outcomes<OutputCheck> = [
