@@ -26,7 +26,9 @@ const measure = async (given: Given): Promise<void> => {
         console.log(`  ${(titles[contender] ?? contender).padEnd(26)}${text}`);
       }
       results.workloads[name] = { title: workload.title, about: workload.about, unit: workload.unit, standings };
-      if (given.isWritten) await writeResults(results);
+      if (!given.isWritten) continue;
+      await writeResults(results);
+      fillDocs(readResults());
     }
   } finally {
     race.stop();

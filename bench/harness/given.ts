@@ -18,7 +18,7 @@ npm run bench -- --docs
   --only contender,…  runs these alone, and writes nothing
   --dry               writes nothing
   --rounds N          rounds that count, of each workload whose figures vary; default 7
-  --docs              runs nothing: writes the figures of results.json into the documents
+  --docs              runs nothing: writes the figures of results.json into the documents again
 
 workloads (default: all): ${workloads.names.join(', ')}
 contenders: ${contenders.names.join(', ')}`;
