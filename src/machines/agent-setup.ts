@@ -272,7 +272,7 @@ export const agentSetup = (rules: AgentRules, actors: AgentActors) =>
       ),
       failByModel: assign(({ context }) => endingSteps.failByModel(context, rules)),
       failEmpty: assign(({ context }) => endingSteps.failEmpty(context)),
-      failByErrors: assign(({ context }) => endingSteps.failByErrors(context)),
+      failByErrors: assign(({ context }) => endingSteps.failByErrors(context, rules)),
       announceEnd: enqueueActions(({ context, enqueue }) => {
         const { outcome, number } = context.turn;
         if (outcome?.type === 'failed') enqueue.emit({ type: 'error', error: outcome.error });

@@ -6,7 +6,7 @@ import type { AgentContext } from './agent-context.ts';
 import { keepAnswer, takeOutcome } from './reply-steps.ts';
 import type { AgentRules } from './rules.ts';
 import { type Step, changeTurn } from './step.ts';
-import { type CallError, type Outcome, freshRequest } from './turn.ts';
+import { type CallError, type Outcome, freshRequest, limitsOf } from './turn.ts';
 
 /** What it ended by is said by the outcome: nothing is stopping any more. */
 export const endTurn = ({ turn }: Pick<AgentContext, 'turn'>, outcome: Outcome): Pick<AgentContext, 'turn'> => {
@@ -63,20 +63,33 @@ export const failByModel = (context: AgentContext, rules: AgentRules): Step => {
   return { failure: null, ...failure(context, codeOf(error), { ...data, message }) };
 };
 
-/** What is told of so many failing rounds; the errors are those of the last one. */
-export const errorLimit = (rounds: number, errors: readonly CallError[]): ErrorData => {
+/** What is told of so many failing rounds; the errors are those of the last one. An answer that did not fit is no call, and has none. */
+export const errorLimit = (
+  rounds: number,
+  errors: readonly CallError[],
+  { bound = rounds - 1, unfit }: { bound?: number; unfit?: ErrorData | undefined } = {},
+): ErrorData => {
+  const why = unfit === undefined ? '' : `: ${unfit.message}`;
   const list =
-    errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ') || 'the answer did not fit its schema';
-  return { name: 'ErrorLimit', message: `${rounds} rounds in a row had errors; the last: ${list}` };
+    errors.map(({ tool, message }) => `${tool}: ${message}`).join('; ') || `the answer did not fit its schema${why}`;
+  const count = rounds === 1 ? '1 round' : `${rounds} rounds in a row`;
+  return {
+    name: 'ErrorLimit',
+    message: `${count} had errors, and limits.maxConsecutiveErrors is ${bound}; the last: ${list}`,
+    ...(unfit === undefined ? {} : { cause: unfit }),
+  };
 };
 
 /** R20: all errors of the last round, in call order. */
-export const failByErrors = (context: AgentContext): Step => {
+export const failByErrors = (context: AgentContext, rules: AgentRules): Step => {
+  const { turn } = context;
   const errors: CallError[] = [];
   for (const { callId, tool, result } of context.lastRound) {
     if (result === undefined || !isError(result)) continue;
     const text = result.output.type === 'error-text' ? result.output.value : result.status;
     errors.push({ ...(result.error ?? { name: 'Error', message: text }), callId, tool });
   }
-  return failure(context, 'error-limit', errorLimit(context.turn.consecutiveErrors, errors), errors);
+  const bound = limitsOf(turn, rules.limits).maxConsecutiveErrors;
+  const unfit = errors.length === 0 ? turn.request.error : undefined;
+  return failure(context, 'error-limit', errorLimit(turn.consecutiveErrors, errors, { bound, unfit }), errors);
 };

@@ -36,10 +36,34 @@ const limitCodes = {
   loopDetection: 'loop-detected',
 } as const satisfies Record<LimitName, AgentErrorCode>;
 
+/** The option that set the limit, its bound, and where the turn stood. What was spent before a `retry` does not count. */
+const standing = ({ turn }: AgentContext, limit: LimitName, rules: AgentRules): string => {
+  const { maxIterations, maxTokens, maxToolCalls, deadline } = limitsOf(turn, rules.limits);
+  switch (limit) {
+    case 'maxIterations':
+      return `limits.maxIterations: ${maxIterations}, rounds so far: ${turn.iterations - turn.granted}`;
+    case 'maxTokens':
+      return `limits.maxTokens: ${maxTokens}, tokens so far: ${tokensOf(turn.usage) - turn.tokensGranted}`;
+    case 'maxToolCalls':
+      return `limits.maxToolCalls: ${maxToolCalls}, calls so far: ${turn.toolCalls}, and the next round would go beyond it`;
+    case 'deadline':
+      return `limits.deadline: ${deadline} ms of work`;
+    case 'stopWhen':
+      return `option "stopWhen" gave true, rounds so far: ${turn.iterations}`;
+    case 'loopDetection':
+      return `option "loopDetection", equal rounds in a row: ${turn.repeats.count}`;
+    default:
+      return limit satisfies never;
+  }
+};
+
 /** At a limit the turn rests as limited, or fails where `onLimit` says so. */
 export const endAtLimit = (context: AgentContext, limit: LimitName, rules: AgentRules): Pick<AgentContext, 'turn'> =>
   limitsOf(context.turn, rules.limits).onLimit === 'fail'
-    ? failure(context, limitCodes[limit], { name: 'LimitReached', message: `the turn reached its limit: ${limit}` })
+    ? failure(context, limitCodes[limit], {
+        name: 'LimitReached',
+        message: `the turn reached its limit: ${standing(context, limit, rules)}`,
+      })
     : endTurn(context, { type: 'limit', limit });
 
 /** Where the question failed the turn does too, whatever `onLimit` says. */

@@ -96,6 +96,8 @@ export const refuseOutput = (context: AgentContext, issues: readonly string[], r
     ...changeTurn(kept, {
       iterations: kept.turn.iterations + 1,
       consecutiveErrors: kept.turn.consecutiveErrors + 1,
+      // Why it is asked again, or why it is not.
+      request: { ...freshRequest, error: { name: 'UnfitAnswer', message: issues.join('; ') } },
     }),
   };
 };

@@ -59,9 +59,29 @@ inBothModes('the answer by a tool', (run) => {
     const model = scriptedModel([wrong, wrong, wrong]);
     const { error, session } = await run(agentOf(model, { limits: { maxConsecutiveErrors: 2 } }), 'go');
     expect(error?.code).toBe('error-limit');
-    expect(error?.message).toContain('final_answer');
+    expect(error?.message).toMatch(
+      /^3 rounds in a row had errors, and limits.maxConsecutiveErrors is 2; the last: final_answer: /,
+    );
+    expect(error?.result.outcome).toMatchObject({ errors: [{ tool: 'final_answer', callId: 'call_3_0' }] });
     expect(error?.result.output).toBeUndefined();
     expect(session.messages).toHaveLength(7);
+    model.assertFinished();
+  });
+
+  test('R20: texts that never fit count as failing rounds; the error names field and problem of the last', async () => {
+    const model = scriptedModel([asText({ city: 'Suzhou' }), asText({ city: 3, degrees: 4 })]);
+    const { error, result, session } = await run(agentOf(model, { limits: { maxConsecutiveErrors: 1 } }), 'go');
+    const problem = expect.stringMatching(/^city: .*string/);
+    expect(error).toMatchObject({
+      code: 'error-limit',
+      message: expect.stringMatching(
+        /^2 rounds in a row .*; the last: the answer did not fit its schema: city: .*string/,
+      ),
+      cause: { cause: { name: 'UnfitAnswer', message: problem } },
+    });
+    expect(result.iterations).toBe(2);
+    const { turn } = createAgent({ model, output }).restore(session.toJSON()).actor.getSnapshot().context;
+    expect(turn.outcome).toEqual(result.outcome);
     model.assertFinished();
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AgentOptions } from '../../src/sessions/agent-options.ts';
 import { createAgent } from '../../src/sessions/create-agent.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { expectWhole, inBothModes } from '../support/run.ts';
@@ -28,7 +29,7 @@ inBothModes('limits', (run) => {
     const model = scriptedModel([again]);
     const { error } = await run(createAgent({ model, tools: [broken], limits: { maxConsecutiveErrors: 0 } }), 'hello');
     expect(error?.code).toBe('error-limit');
-    expect(error?.message).toContain('broken: Oh no!');
+    expect(error?.message).toBe('1 round had errors, and limits.maxConsecutiveErrors is 0; the last: broken: Oh no!');
     model.assertFinished();
   });
 
@@ -201,6 +202,28 @@ inBothModes('limits', (run) => {
     const model = scriptedModel([{ ...calls(call('F1'), call('F1', { n: 1 })), usage: { totalTokens: 5 } }]);
     const { error } = await run(createAgent({ model, tools: [F1], limits: { [limit]: 1, onLimit: 'fail' } }), 'hello');
     expect(error?.code).toBe(limit === 'maxTokens' ? 'token-limit' : 'tool-call-limit');
+    expect(error?.message).toBe(
+      limit === 'maxTokens'
+        ? 'the turn reached its limit: limits.maxTokens: 1, tokens so far: 5'
+        : 'the turn reached its limit: limits.maxToolCalls: 1, calls so far: 0, and the next round would go beyond it',
+    );
+  });
+
+  test.each<[string, Partial<AgentOptions>, string]>([
+    ['maxIterations', { limits: { maxIterations: 2, onLimit: 'fail' } }, 'limits.maxIterations: 2, rounds so far: 2'],
+    [
+      'stopWhen',
+      { stopWhen: ({ iterations }) => iterations === 2, limits: { onLimit: 'fail' } },
+      'option "stopWhen" gave true, rounds so far: 2',
+    ],
+    [
+      'loopDetection',
+      { loopDetection: { threshold: 2, stop: true }, limits: { onLimit: 'fail' } },
+      'option "loopDetection", equal rounds in a row: 2',
+    ],
+  ])('R21, R22: with `fail` the error of %s names the option, and where the turn stood', async (_, options, says) => {
+    const { error } = await run(createAgent({ ...options, model: scriptedModel([good, good]), tools: [F1] }), 'hello');
+    expect(error?.message).toBe(`the turn reached its limit: ${says}`);
   });
 
   test('R22: `stopWhen` is asked after every round with rounds, usage and messages; true ends the turn', async () => {
