@@ -5,9 +5,10 @@ import { checkMessages } from '../messages/check-message.ts';
 import { copyJson } from '../messages/json.ts';
 import type { Message } from '../messages/message.ts';
 import { type ToolChange, providedKey } from '../tools/call.ts';
-import { type Provided, checkProvided, providerError } from './check-provided.ts';
+import { type Provided, checkProvided } from './check-provided.ts';
 import { conversationOf } from './conversation-of.ts';
 import { checkOne, isList } from './option-bounds.ts';
+import { providerError } from './provider-error.ts';
 import type { TurnContext, TurnContextOptions } from './turn-contexts.ts';
 
 type Asked = Pick<TurnContextOptions, 'providers' | 'history' | 'tools'>;

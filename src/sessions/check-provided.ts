@@ -1,4 +1,4 @@
-import { AgentError, errorData } from '../errors.ts';
+import { AgentError } from '../errors.ts';
 import { checkMessages } from '../messages/check-message.ts';
 import type { Message } from '../messages/message.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -49,7 +49,3 @@ export const checkProvided = (given: ProvidedContext | undefined): Provided => {
     store,
   };
 };
-
-/** An error of somebody who is asked for a turn, or told of one, with his name. */
-export const providerError = (who: string, cause: unknown): AgentError =>
-  new AgentError('context-provider-error', `${who}: ${errorData(cause).message}`, { cause });

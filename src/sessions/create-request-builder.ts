@@ -11,6 +11,7 @@ import type { ChatModel, ModelRequest } from '../models/chat-model.ts';
 import { type Tool } from '../tools/tool.ts';
 import { type ToolFinder, definitionOf } from '../tools/tool-finder.ts';
 import type { AgentOptions } from './agent-options.ts';
+import { providerError } from './provider-error.ts';
 import { pipeline } from './load-pipeline.ts';
 import { show } from './option-bounds.ts';
 import type { Sent } from './prepare-request.ts';
@@ -36,9 +37,14 @@ const askForInstructions = async (
   context: unknown,
 ): Promise<string> => {
   const about = { sessionId, context, iteration: turn.iterations + 1 };
-  const text: unknown = await instructions(showMessages(about, () => messages));
+  let text: unknown;
+  try {
+    text = await instructions(showMessages(about, () => messages));
+  } catch (error) {
+    throw providerError('option "instructions"', error);
+  }
   if (typeof text === 'string') return text;
-  throw new AgentError('invalid-option', `option "instructions" must give a string, gave ${show(text)}`);
+  throw new AgentError('context-provider-error', `option "instructions" must give a string, gave ${show(text)}`);
 };
 
 /** Makes what a model is asked from what the session knows, what providers give to the turn, and what a compaction leaves of it. */

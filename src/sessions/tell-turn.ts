@@ -5,7 +5,7 @@ import { errorData } from '../errors.ts';
 import type { AgentContext } from '../machines/agent-context.ts';
 import { resultOf } from '../machines/turn-result.ts';
 import { copyJson } from '../messages/json.ts';
-import { providerError } from './check-provided.ts';
+import { providerError } from './provider-error.ts';
 import type { ContextProvider, HistoryProvider } from './context-provider.ts';
 
 export interface TurnTellerOptions {

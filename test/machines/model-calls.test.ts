@@ -162,7 +162,7 @@ inBothModes('model calls', (run) => {
     first.assertFinished();
   });
 
-  test('R40: instructions that throw fail the turn with their text', async () => {
+  test('R40: instructions that throw fail the turn with their text: they are named, and not the model', async () => {
     const model = scriptedModel([]);
     const agent = createAgent({
       model,
@@ -170,7 +170,11 @@ inBothModes('model calls', (run) => {
         throw new Error('no instructions');
       },
     });
-    expect((await run(agent, 'hello')).error).toMatchObject({ code: 'model-error', message: 'no instructions' });
+    expect((await run(agent, 'hello')).error).toMatchObject({
+      code: 'context-provider-error',
+      message: 'option "instructions": no instructions',
+      cause: { cause: { message: 'no instructions' } },
+    });
   });
 
   test.each([

@@ -134,7 +134,10 @@ describe('calls of agents and sessions', () => {
 
   test.each([42, undefined, null])('instructions that give %j fail the turn with the reason', async (given) => {
     const own = createAgent({ model: scriptedModel([]), instructions: () => wrong(given) });
-    await expect(own.run('hi')).rejects.toThrow(`option "instructions" must give a string, gave ${given}`);
+    await expect(own.run('hi')).rejects.toMatchObject({
+      code: 'context-provider-error',
+      message: `option "instructions" must give a string, gave ${given}`,
+    });
   });
 
   test.each([
