@@ -87,9 +87,11 @@ const checkSafe = (document: unknown): void => {
 const lastTime = 8.64e15;
 
 const parse = (given: unknown): unknown => {
+  if (given === undefined || given === null || given === '')
+    throw invalid(given === '' ? 'it is an empty text' : `it is ${given}`);
   try {
     const text = typeof given === 'string' ? given : JSON.stringify(given);
-    return JSON.parse(text ?? '');
+    return JSON.parse(text ?? 'null');
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : 'not JSON');
   }

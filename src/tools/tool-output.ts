@@ -1,4 +1,4 @@
-import { AgentError } from '../errors.ts';
+import { AgentError, isInstance } from '../errors.ts';
 import { isPlainObject } from '../messages/json.ts';
 import type { ContentPart, ToolOutput } from '../messages/message.ts';
 import { isMcpResult, toContentParts } from './content-parts.ts';
@@ -91,26 +91,37 @@ const fromValue = (value: unknown, { maxResultChars }: OutputTool): ReturnedOutp
   return { output: jsonOutput(value, maxResultChars) };
 };
 
-const notAnOutput = (tool: OutputTool): ReturnedOutput => ({
+/** What stands in place of an output, without what may be long or secret in it. */
+const kindOf = (given: unknown): string => {
+  if (isInstance(given, Promise)) return 'a promise; it cannot be async';
+  if (given === null || given === undefined) return String(given);
+  if (Array.isArray(given)) return 'an array';
+  if (!isPlainObject(given)) return `a value of type ${typeof given}`;
+  const { type, value } = given;
+  const name = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : typeof type;
+  return `{ type: ${name} } with a value of type ${value === null ? 'null' : typeof value}`;
+};
+
+const notAnOutput = (tool: OutputTool, given: unknown): ReturnedOutput => ({
   error: new AgentError(
     'invalid-tool',
-    `tool "${tool.name}": toModelOutput must return { type: 'text' | 'json' | 'content' | 'error-text' | 'error-json' | 'execution-denied', … }, not a promise`,
+    `tool "${tool.name}": toModelOutput must return { type: 'text' | 'json' | 'content' | 'error-text' | 'error-json' | 'execution-denied', … }, gave ${kindOf(given)}`,
   ),
 });
 
 /** `toModelOutput` is the caller's code: what it gives is checked, made plain and cut like any other result. */
 const fromOverride = (output: unknown, tool: OutputTool): ReturnedOutput => {
-  if (!isPlainObject(output)) return notAnOutput(tool);
+  if (!isPlainObject(output)) return notAnOutput(tool, output);
   const { type, value, reason } = output;
   switch (type) {
     case 'text':
-      if (typeof value !== 'string') return notAnOutput(tool);
+      if (typeof value !== 'string') return notAnOutput(tool, output);
       return { output: textOutput(value, tool.maxResultChars) };
     case 'json':
       return { output: jsonOutput(value, tool.maxResultChars) };
     case 'content': {
       const parts = Array.isArray(value) ? toContentParts(value) : undefined;
-      if (parts === undefined) return notAnOutput(tool);
+      if (parts === undefined) return notAnOutput(tool, output);
       return { output: contentOutput(parts, tool.maxResultChars) };
     }
     case 'error-text':
@@ -121,7 +132,7 @@ const fromOverride = (output: unknown, tool: OutputTool): ReturnedOutput => {
       return { output: { type, ...denied } };
     }
     default:
-      return notAnOutput(tool);
+      return notAnOutput(tool, output);
   }
 };
 

@@ -124,6 +124,14 @@ describe('a document that is not right', () => {
     refused(given, 'invalid-document', 'give what session.toJSON\\(\\) gave');
   });
 
+  test.each([
+    [undefined, 'it is undefined'],
+    [null, 'it is null'],
+    ['', 'it is an empty text'],
+  ])('%j is told as what it is', (given, says) => {
+    refused(given, 'invalid-document', says);
+  });
+
   test('with a cycle, or a bigint', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;

@@ -288,6 +288,20 @@ describe('B139/B140: long results', () => {
 });
 
 describe('toModelOutput', () => {
+  test.each<[unknown, string]>([
+    ['text', 'a value of type string'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [[1], 'an array'],
+    [Promise.resolve({ type: 'text', value: 'x' }), 'a promise; it cannot be async'],
+    [{ type: 'text', value: 3 }, '{ type: "text" } with a value of type number'],
+    [{ type: 'txt', value: 'x' }, '{ type: "txt" } with a value of type string'],
+    [{}, '{ type: undefined } with a value of type undefined'],
+  ])('R15: of what is no output, %j, the error says what it was', (given, says) => {
+    const { error } = toToolOutput('x', { name: 'f', maxResultChars: 100, toModelOutput: (() => given) as Override });
+    expect(error?.message.endsWith(`, gave ${says}`)).toBe(true);
+  });
+
   const over = (made: unknown, max?: number) =>
     convert({ a: 1 }, { override: () => made as ToolOutput, ...(max === undefined ? {} : { max }) });
 
@@ -343,7 +357,7 @@ describe('toModelOutput', () => {
     ]) {
       expect(over(wrong).error).toMatchObject({
         code: 'invalid-tool',
-        message: expect.stringContaining('tool "f": toModelOutput'),
+        message: expect.stringMatching(/^tool "f": toModelOutput must return .*, gave \S/),
       });
     }
   });
