@@ -1,3 +1,4 @@
+import { errorData, isInstance } from '../errors.ts';
 import type { TurnOptions } from '../machines/turn.ts';
 import type { Message } from '../messages/message.ts';
 import type { RunOptions } from './agent.ts';
@@ -23,6 +24,13 @@ export interface TurnPost {
   onPosted?: (posted: Posted) => void;
 }
 
+/** What a signal says of why it aborted. That of one that was given no reason says nothing, in the words of its engine. */
+const abortReason = ({ reason }: AbortSignal): string => {
+  if (typeof reason === 'string') return reason;
+  const { name, message } = isInstance(reason, Error) ? errorData(reason) : { name: 'AbortError', message: '' };
+  return name === 'AbortError' || message === '' ? 'aborted' : message;
+};
+
 /** Sends the messages, and gives what their turn came to. */
 export const runTurn = async (
   session: OwnSession,
@@ -40,7 +48,7 @@ export const runTurn = async (
   });
   onPosted?.(posted);
   const stop = (): void => {
-    posted.withdraw(typeof signal?.reason === 'string' ? signal.reason : 'aborted');
+    if (signal !== undefined) posted.withdraw(abortReason(signal));
   };
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop, { once: true });

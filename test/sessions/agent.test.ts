@@ -102,6 +102,17 @@ inBothModes('run', (run) => {
     expect(model.requests).toHaveLength(0);
   });
 
+  test.each<[string, () => AbortSignal, string]>([
+    ['a text', () => AbortSignal.abort('too late'), 'too late'],
+    ['an Error', () => AbortSignal.abort(new Error('user left')), 'user left'],
+    ['an Error without words', () => AbortSignal.abort(new Error('')), 'aborted'],
+    ['what is no Error', () => AbortSignal.abort({ code: 7 }), 'aborted'],
+    ['the time', () => AbortSignal.abort(new DOMException('it took too long', 'TimeoutError')), 'it took too long'],
+  ])('LC24: a signal that aborts with %s: its words are the reason', async (_, signal, reason) => {
+    const { result } = await run(createAgent({ model: scriptedModel([]) }), 'hello', { signal: signal() });
+    expect(result.outcome).toEqual({ type: 'stopped', reason });
+  });
+
   test('LC24, D15: a signal that aborts while the model thinks, or inside a tool', async () => {
     for (const where of ['model', 'tool']) {
       const abort = new AbortController();
