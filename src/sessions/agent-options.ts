@@ -108,7 +108,7 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
   history?: HistoryProvider;
   /** Makes what is sent shorter; what is stored stays whole. `agentchart/compaction` makes one. */
   compaction?: Compaction;
-  /** ms without a chunk after which a stream counts as broken, so that none hangs for ever. Default 120,000. */
+  /** ms without a chunk after which a stream counts as broken. Not for a reply that is asked for whole. Default 120,000. */
   idleTimeout?: number;
   /** ms that running tools get after a stop. Default 1,000. */
   stopGrace?: number;

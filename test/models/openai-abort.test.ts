@@ -42,6 +42,21 @@ describe('R35: a request that is stopped', () => {
     expect(await server.requests[0]?.closed).toBe(true);
   });
 
+  test.each(['whole', 'streamed'])(
+    'R40: a server that stays silent is left after the timeout of the client, and may be asked again, %s',
+    async (way) => {
+      await using server = await startReplayServer(() => silent);
+      const client = new OpenAI({ baseURL: server.baseURL, apiKey: 'key', timeout: 20 });
+      const model = openaiChat({ model: 'scripted', client });
+      const { signal } = new AbortController();
+      const stream = model.stream?.(hello, { signal });
+      const asked = way === 'whole' || stream === undefined ? model.generate(hello, { signal }) : all(stream);
+      expect(await thrownBy(asked)).toMatchObject({ code: 'model-request-failed', transient: true });
+      expect(server.requests).toHaveLength(1);
+      expect(await server.requests[0]?.closed).toBe(true);
+    },
+  );
+
   test('rejects in the middle of a whole reply', async () => {
     const headers = { 'content-type': 'application/json' };
     await using server = await startReplayServer([{ body: '{"choices":[', headers, then: 'stay-open' }]);
