@@ -4,12 +4,15 @@ import { AgentError } from '../errors.ts';
 import { type CallPhase, ownTool } from '../tools/call.ts';
 import type { ToolFinder } from '../tools/tool-finder.ts';
 
-const finders = new WeakMap<AnyStateMachine, ToolFinder>();
+const finders = new WeakMap<object, ToolFinder>();
 
-/** Remembers with which tools an agent's chart works: a chart itself does not know them. */
+/** Remembers with which tools an agent's chart works: a chart itself does not know them. Copies by `provide` share its `config`. */
 export const keepTools = (machine: AnyStateMachine, tools: ToolFinder): void => {
-  finders.set(machine, tools);
+  finders.set(machine.config, tools);
 };
+
+/** The tools of an agent's chart, or of a copy of it; undefined for any other. */
+export const toolsOf = (machine: AnyStateMachine): ToolFinder | undefined => finders.get(machine.config);
 
 /** Whether a call may have lost its tool. */
 export type MayLack = (call: { callId: string; phase: CallPhase }) => boolean;
@@ -26,7 +29,7 @@ export const checkTools = (
   { context, children }: AgentSnapshot,
   mayLack: MayLack = () => false,
 ): void => {
-  const tools = finders.get(machine);
+  const tools = toolsOf(machine);
   if (tools === undefined) return;
   for (const { callId, tool, toolKey, phase } of context.round?.calls ?? []) {
     const call = Object.hasOwn(children, callId) ? children[callId] : undefined;

@@ -98,6 +98,7 @@ const cases: [file: string, source: string, allowed: boolean][] = [
   ['src/testing/a.ts', '../inspector/chart.ts', false],
   ['src/testing/explore/a.ts', '../../machines/a.ts', true],
   ['src/testing/explore/a.ts', '../../sessions/a.ts', false],
+  ['src/testing/explore/a.ts', '../../sessions/check-options.ts', true],
   ['src/testing/explore/a.ts', 'node:fs', false],
   ['src/inspector/a.ts', '../machines/a.ts', true],
   ['src/inspector/a.ts', '../sessions/a.ts', false],

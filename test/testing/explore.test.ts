@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type AgentMachine, AgentError, createAgent } from '../../src/index.ts';
 import type { ToolCallMachine } from '../../src/machines/tool-call.ts';
 import { ExplorationError, type ExplorationReport, type ExploreOptions, explore } from '../../src/testing/index.ts';
-import { toolOf } from '../support/tools.ts';
+import { outsideTool, toolOf } from '../support/tools.ts';
 import { exploredAgents } from './explored-agents.ts';
 
 /** What no session gets to, and why. It may not grow. */
@@ -158,6 +158,30 @@ describe('explore', () => {
     expect(machine.options).toBe(options);
     expect(machine.implementations).toBe(implementations);
     expect(explore(machine, small)).toEqual(first);
+  });
+
+  test('completes limits with its defaults, where some are given and where one is undefined', () => {
+    const { machine } = createAgent({ model, retry: { attempts: 1 } });
+    const explored = (limits: ExploreOptions['limits'] & object) => explore(machine, { singleTurn: true, limits });
+    const undefinedOne = { maxIterations: undefined as never, maxConsecutiveErrors: 0 };
+    expect(explored(undefinedOne)).toEqual(explored({ maxIterations: 2, maxConsecutiveErrors: 0 }));
+    expect(explored({ maxIterations: 1 })).toEqual(explored({ maxIterations: 1, maxConsecutiveErrors: 1 }));
+  });
+
+  test('says of limits that are too wide that there are too many states, not that the chart is endless', () => {
+    const { machine } = createAgent({ model, retry: { attempts: 1 } });
+    const wide = { maxStates: 600, limits: { maxIterations: 100, maxConsecutiveErrors: 0 } };
+    expect(() => explore(machine, wide)).toThrow(/more than 600 states/);
+  });
+
+  test('calls each tool of the agent by itself, of tools that the charts treat alike the first', () => {
+    const inner = createAgent({ model }).asTool({ name: 'inner', description: 'asks another agent' });
+    const tools = [toolOf('a', () => 1), toolOf('b', () => 2), outsideTool('c'), inner];
+    const { machine } = createAgent({ model, tools, retry: { attempts: 1 } });
+    const options = { ...small, singleTurn: true };
+    const report = explore(machine, options);
+    expect(report).toEqual(explore(machine, { ...options, calls: [['a'], ['c'], ['inner']] }));
+    expect(report.charts.toolCall.states.reached).toContain('toolCall.awaiting-result');
   });
 
   test('refuses what is no machine of an agent, and a walk that is too long', () => {

@@ -50,7 +50,7 @@ export const exploredAgents: Record<string, [agent: Agent, options: ExploreOptio
   'limits that fail': [
     agentWith({ stopOnUnknownTool: true, tools: [plain] }),
     {
-      calls: [['plain'], ['unknown'], ['plain', 'plain']],
+      calls: [['plain'], ['unknown-tool'], ['plain', 'plain']],
       limits: { maxIterations: 1, maxConsecutiveErrors: 1, maxToolCalls: 1, onLimit: 'fail' },
     },
   ],

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createAgent } from '../../src/index.ts';
+import { z } from 'zod';
+import { createAgent, tool } from '../../src/index.ts';
 import {
   type CrashScenario,
+  type ExploreOptions,
   type ScriptedAnswer,
   crashEverywhere,
   explore,
@@ -65,6 +67,27 @@ test('what is no scenario, no agent and no result is refused by crashEverywhere,
     expect(await rejection(crashEverywhere(scenario as CrashScenario))).toMatchObject(refused(message));
   const options = { point: () => true } as object;
   expect(await rejection(crashEverywhere({ agent, drive }, options))).toMatchObject(refused('"point"'));
+});
+
+describe('explore refuses options that would test nothing, or that would put the blame on the chart', () => {
+  const model = scriptedModel([]);
+  const pay = tool({ name: 'Pay', inputSchema: z.object({}), execute: () => 1 });
+  const { machine } = createAgent({ model, tools: [pay] });
+
+  test.each<[string, unknown, string]>([
+    ['a tool that the agent does not have', { calls: [['Pya']] }, 'names "Pya", which is none of the agent\'s tools'],
+    ['an option that nobody knows', { call: [['Pay']] }, 'explore: there is no option "call"; known here: calls'],
+    ['names that are in no list', { calls: ['Pay'] }, 'option "calls" must be an array of lists of names of tools'],
+    ['a reply that calls nothing', { calls: [[]] }, 'option "calls" must be'],
+    ['a limit that nobody knows', { limits: { maxIteration: 1 } }, 'there is no option "limits.maxIteration"'],
+    ['a limit out of bounds', { limits: { maxIterations: 0 } }, '"limits.maxIterations" must be an integer ≥ 1, got 0'],
+    ['no room for a state', { maxStates: 0 }, 'option "maxStates" must be an integer ≥ 1'],
+    ['what is no object', 'Pay', 'options must be an object'],
+  ])('%s', (_, options, message) => {
+    expect(thrownBy(() => explore(machine, options as ExploreOptions))).toMatchObject(refused(message));
+    const copy = machine.provide({ guards: { hasQueued: () => false } });
+    expect(thrownBy(() => explore(copy, options as ExploreOptions))).toMatchObject(refused(message));
+  });
 });
 
 test('what is no machine is refused by explore, and what opens no store by the contract of stores', async () => {

@@ -1,26 +1,14 @@
 import { AgentError } from '../../errors.ts';
 import type { AgentMachine } from '../../machines/agent.ts';
-import type { Limits } from '../../machines/turn.ts';
 import { type FaultAt, analyse } from './analyse.ts';
 import { definitionOf } from './edges.ts';
 import { ExplorationError, type Problem } from './exploration-error.ts';
+import { type ExploreOptions, completeOptions } from './explore-options.ts';
 import type { Rule } from './invariants.ts';
 import { scriptMachine } from './scripted-machine.ts';
 import { type Place, walk } from './walk.ts';
 
-export interface ExploreOptions {
-  /**
-   * What replies call: the names of tools, a list for each such reply. Default `[['anything']]`: a tool that the agent does not have, which
-   * is checked, asked for and run like any other. Two calls in one reply take many times as long as one.
-   */
-  calls?: readonly (readonly string[])[];
-  /** Of every turn, in place of the agent's: small ones keep the number of states small. Default `{ maxIterations: 2, maxConsecutiveErrors: 1 }`. */
-  limits?: Partial<Limits>;
-  /** A session of one turn, as in a parent machine. Default false. */
-  singleTurn?: boolean;
-  /** More states than these are an error. Default 20,000. */
-  maxStates?: number;
-}
+export type { ExploreOptions };
 
 /** What is reached of one chart. Names are `state: event [guard] → target`. */
 export interface ChartCoverage {
@@ -39,8 +27,8 @@ export interface ExplorationReport {
   charts: { agent: ChartCoverage; toolCall: ChartCoverage };
 }
 
-/** No limit that a test needs lets a turn work for longer. */
-const maxRun = 200;
+/** Steps in a row that no reply with its calls takes as many of. */
+const maxRunOfRound = 100;
 
 const pathTo = (place: Place): string[] => {
   const path: string[] = [];
@@ -67,15 +55,15 @@ const split = (all: readonly string[], isReached: (name: string) => boolean): Ch
  * No model is asked, no tool runs, no time passes.
  *
  * Throws `ExplorationError` (`unsound-chart`) where a state breaks an invariant, work goes on for ever, nothing can happen any more, or a
- * stop does not stop; `AgentError` (`invalid-option`) where there are more than `maxStates`. What an agent's options switch off is no
- * error: it stands in the report as unreached.
+ * stop does not stop; `AgentError` (`invalid-option`) where there are more than `maxStates`, and for options that nobody knows, that are
+ * out of bounds or name a tool that the agent does not have. What an agent's options switch off is no error: it stands in the report as unreached.
  *
  * States are told apart by all that may matter for what follows, not by text, ids, times and usage; limits on tokens are not looked at.
  */
 export const explore = (machine: AgentMachine, options: ExploreOptions = {}): ExplorationReport => {
-  const { calls = [['anything']], maxStates = 20_000, singleTurn = false } = options;
-  const limits = options.limits ?? { maxIterations: 2, maxConsecutiveErrors: 1 };
   const { agent, toolCall } = scriptMachine(machine);
+  const { calls, limits, maxStates, singleTurn } = completeOptions(options, machine);
+  const maxRun = maxRunOfRound * Math.max(...calls.map(({ length }) => length), 1) * (limits.maxIterations + 1);
   const input = { sessionId: 'explored', singleTurn };
   const walked = walk(agent, [input], { calls, maxStates, maxRun, options: { limits } });
   if (walked.faults.length === 0 && !walked.isComplete) {
