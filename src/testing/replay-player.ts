@@ -49,6 +49,10 @@ const givenByCaller = (message: Message): Message[] => {
   return content.length === 0 ? [] : [{ ...message, content }];
 };
 
+/** How many rounds came to their end with this message or later: results belong to the round of their reply. */
+const roundsFrom = (messages: readonly Message[], index: number): number =>
+  messages.slice(index).filter(({ role }) => role === 'assistant').length + (messages[index]?.role === 'tool' ? 1 : 0);
+
 /** One replay under way. */
 export class ReplayPlayer {
   divergence: Divergence | undefined;
@@ -82,9 +86,9 @@ export class ReplayPlayer {
     return this.recording.messages[this.context.messages.length];
   }
 
-  diverge(expected: string, came: string): void {
+  diverge(expected: string, came: string, closed = 0): void {
     const { number, iterations } = this.context.turn;
-    this.divergence ??= { turn: number, round: iterations + 1, expected, came };
+    this.divergence ??= { turn: number, round: Math.max(1, iterations + 1 - closed), expected, came };
   }
 
   /** The history so far against the recorded one. */
@@ -92,9 +96,11 @@ export class ReplayPlayer {
     const { messages } = this.context;
     for (; this.compared < messages.length && this.divergence === undefined; this.compared += 1) {
       const [message, recorded] = [messages[this.compared], this.recording.messages[this.compared]];
-      const came = message === undefined ? '' : shapeOf(message);
+      if (message === undefined) return;
       const expected = recorded === undefined ? 'nothing more' : shapeOf(recorded);
-      if (came !== expected) this.diverge(expected, came);
+      if (shapeOf(message) === expected) continue;
+      const told = recorded === undefined ? expected : shapeOf(recorded, message);
+      this.diverge(told, shapeOf(message, recorded), roundsFrom(messages, this.compared));
     }
   }
 

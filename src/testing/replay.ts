@@ -1,4 +1,5 @@
 import { type SessionDocument } from '../documents/document.ts';
+import { AgentError } from '../errors.ts';
 import type { AgentOptions } from '../sessions/agent-options.ts';
 import { createAgent } from '../sessions/create-agent.ts';
 import type { InputSchema } from '../tools/input-schema.ts';
@@ -21,12 +22,17 @@ export interface ReplayReport {
  * `instructions` say and what results say makes no difference.
  *
  * A document does not say how turns before the last one ended, unless by an answer: of those an end is taken as it comes. A turn that went on
- * by `retry` diverges where it ended first. Throws `AgentError` for what is no document (see `agent.restore`) or no options.
+ * by `retry` diverges where it ended first. Throws `AgentError` for what is no document (see `agent.restore`) or no options, such as an agent.
  */
 export const replay = async <S extends InputSchema>(
   document: SessionDocument | string,
   options: AgentOptions<S>,
 ): Promise<ReplayReport> => {
+  if (typeof options === 'object' && options !== null && 'machine' in options)
+    throw new AgentError(
+      'invalid-option',
+      'replay needs the options of the agent, which createAgent takes, not the agent: it makes an agent of its own from them',
+    );
   const player = new ReplayPlayer(recordingOf(createAgent(options).machine, document));
   const agent = createAgent(recordedOptions(options as unknown as AgentOptions, player));
   const session = await agent.open();

@@ -226,9 +226,9 @@ describe('the first divergence is told', () => {
       { tools: [book, broken, outside] },
       {
         turn: 1,
-        round: 2,
+        round: 1,
         expected: 'tool: weather: ok, broken: failed',
-        came: 'tool: weather: failed, broken: failed',
+        came: 'tool: weather: failed (there is no tool named "weather". Known tools: book, broken, outside.), broken: failed',
       },
     ],
     [
@@ -243,9 +243,9 @@ describe('the first divergence is told', () => {
       },
       {
         turn: 1,
-        round: 2,
+        round: 1,
         expected: 'tool: weather: ok, broken: failed',
-        came: 'tool: weather: failed, broken: failed',
+        came: 'tool: weather: failed (the arguments for the tool "weather" are not valid; the tool did not run. - place: Invalid input: expected string, received undefined), broken: failed',
       },
     ],
     [
@@ -273,7 +273,7 @@ describe('the first divergence is told', () => {
       { approvals: { policy: ({ tool: name }) => (name === 'book' ? 'reject' : undefined) } },
       {
         turn: 2,
-        round: 2,
+        round: 1,
         expected: 'assistant: calls book with {"seats":2}, calls weather with {"city":"Suzhou"}',
         came: 'assistant: calls book with {"seats":3}, calls weather with {"city":"Suzhou"}',
       },
@@ -292,6 +292,16 @@ describe('the first divergence is told', () => {
     expect((await replay(await journey(), { ...now, ...change })).divergence).toEqual(divergence);
   });
 
+  test('a call that fails now, in the round of its reply and with the reason', async () => {
+    const upTo = (max: number) =>
+      tool({ name: 'count', inputSchema: z.object({ n: z.number().max(max) }), execute: () => 1 });
+    const answers = [calls(call('count', { n: 1 })), calls(call('count', { n: 2 })), 'end'];
+    const document = await recorded(answers, (session) => says(session), { tools: [upTo(9)] });
+    const { divergence } = await replay(document, { model, tools: [upTo(1)] });
+    expect(divergence).toMatchObject({ turn: 1, round: 2, expected: 'tool: count: ok' });
+    expect(divergence?.came).toMatch(/^tool: count: failed \(the arguments for the tool "count" are not valid.* n: /);
+  });
+
   test('a limit that came and comes no more', async () => {
     const limits = { maxIterations: 1, onLimit: 'pause' as const };
     const document = await recorded([calls(suzhou)], (session) => says(session), { limits });
@@ -300,6 +310,14 @@ describe('the first divergence is told', () => {
       round: 2,
       expected: 'the turn ends: limit maxIterations',
       came: 'the model is asked again',
+    });
+  });
+
+  test('an agent in the place of its options is refused, and the error says what to give', async () => {
+    const document = await recorded(['hello'], (session) => says(session));
+    await expect(replay(document, createAgent(now) as never)).rejects.toMatchObject({
+      code: 'invalid-option',
+      message: expect.stringContaining('replay needs the options of the agent, which createAgent takes'),
     });
   });
 
