@@ -12,7 +12,6 @@ test('the program of docs/testing.md prints what is said of it', async () => {
   expect(stdout).toBe(
     [
       'Your train is booked. 0',
-      '{ turns: 1, replies: 2 }',
       '{',
       '  turn: 1,',
       '  round: 1,',
@@ -24,6 +23,7 @@ test('the program of docs/testing.md prints what is said of it', async () => {
       "  'agent.observing.consulting',",
       "  'agent.done.tool-calls'",
       ']',
+      "[ 'endless in thinking.asking' ]",
       '',
     ].join('\n'),
   );

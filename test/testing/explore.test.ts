@@ -5,6 +5,7 @@ import { type AgentMachine, AgentError, createAgent } from '../../src/index.ts';
 import type { ToolCallMachine } from '../../src/machines/tool-call.ts';
 import { ExplorationError, type ExplorationReport, type ExploreOptions, explore } from '../../src/testing/index.ts';
 import { outsideTool, toolOf } from '../support/tools.ts';
+import { completeOptions } from '../../src/testing/explore/explore-options.ts';
 import { exploredAgents } from './explored-agents.ts';
 
 /** What no session gets to, and why. It may not grow. */
@@ -134,6 +135,21 @@ describe('a changed copy of the charts is found out', () => {
 });
 
 describe('explore', () => {
+  test('refuses guards and actions that its charts do not have, and says which there are', () => {
+    const { machine } = createAgent({ model });
+    const guards = { isWithinIteration: () => true } as object;
+    const toolCall = toolCallOf(machine).provide({ guards });
+    const wrong: [object, string][] = [
+      [{ guards }, 'the chart of agents has no guard "isWithinIteration"; it has: hasQueued, '],
+      [{ actions: { startTurns: () => undefined } }, 'the chart of agents has no action "startTurns"; it has: '],
+      [{ actors: { toolCall } }, 'the chart of calls has no guard "isWithinIteration"; it has: isThisCall, '],
+    ];
+    for (const [implementations, message] of wrong)
+      expect(() => explore(machine.provide(implementations), small)).toThrow(
+        expect.objectContaining({ code: 'invalid-option', message: expect.stringContaining(message) }),
+      );
+  });
+
   test('throws an error that names the rule, the state and the way there', () => {
     const { machine } = createAgent({ model, retry: { attempts: 1 } });
     let thrown: unknown;
@@ -162,10 +178,13 @@ describe('explore', () => {
 
   test('completes limits with its defaults, where some are given and where one is undefined', () => {
     const { machine } = createAgent({ model, retry: { attempts: 1 } });
-    const explored = (limits: ExploreOptions['limits'] & object) => explore(machine, { singleTurn: true, limits });
-    const undefinedOne = { maxIterations: undefined as never, maxConsecutiveErrors: 0 };
-    expect(explored(undefinedOne)).toEqual(explored({ maxIterations: 2, maxConsecutiveErrors: 0 }));
-    expect(explored({ maxIterations: 1 })).toEqual(explored({ maxIterations: 1, maxConsecutiveErrors: 1 }));
+    const limitsOf = (limits: NonNullable<ExploreOptions['limits']>) => completeOptions({ limits }, machine).limits;
+    expect(limitsOf({ maxConsecutiveErrors: 0 })).toEqual({ maxIterations: 2, maxConsecutiveErrors: 0 });
+    expect(limitsOf({ maxIterations: undefined as never, onLimit: 'fail' })).toEqual({
+      maxIterations: 2,
+      maxConsecutiveErrors: 1,
+      onLimit: 'fail',
+    });
   });
 
   test('says of limits that are too wide that there are too many states, not that the chart is endless', () => {

@@ -3,6 +3,7 @@ import { AgentError } from '../../errors.ts';
 import type { AgentMachine } from '../../machines/agent.ts';
 import type { ToolCallMachine } from '../../machines/tool-call.ts';
 import type { WakeLogic } from '../../actors/wake.ts';
+import { checkNames } from './check-names.ts';
 import { scriptedEffect } from './scripted-effect.ts';
 
 /** An agent's chart and that of its calls: guards, actions and states as they are, every effect scripted. */
@@ -29,6 +30,8 @@ const bounded = <T extends AnyStateMachine>(machine: T): T => {
 
 export const scriptMachine = (machine: AgentMachine): ScriptedMachines => {
   const original = toolCallOf(machine);
+  checkNames(machine as unknown as AnyStateMachine, 'agents');
+  checkNames(original as unknown as AnyStateMachine, 'calls');
   const agents = Object.keys(original.implementations.actors).filter((name) => name.startsWith('agent:'));
   const toolCall = bounded(
     original.provide({
