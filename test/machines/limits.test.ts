@@ -82,6 +82,13 @@ inBothModes('limits', (run) => {
     expect(error?.message).toContain('reached its length limit');
   });
 
+  test('a reply without calls that was cut off is the answer, and its model call tells how it ended', async () => {
+    const model = scriptedModel([{ text: 'this far', finishReason: 'length' }]);
+    const { result } = await run(createAgent({ model }), 'hello');
+    expect(result).toMatchObject({ outcome: { type: 'answered' }, text: 'this far' });
+    expect(result.modelCalls.at(-1)?.finishReason).toBe('length');
+  });
+
   test('R21/L17: after N rounds one more model call without tools and without a tool choice: N+1 calls', async () => {
     const model = scriptedModel([good, good, 'this far']);
     const { result } = await run(
