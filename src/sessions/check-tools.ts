@@ -24,11 +24,7 @@ export const isWaiting: MayLack = ({ phase }) => phase === 'awaiting-decision' |
  * Throws `incompatible-document` where a call is open whose tool the agent has no more: it would be answered as if the model had
  * made it up. One that is still to be checked is: its check says so. Tools that were added while a turn ran live as long as their process.
  */
-export const checkTools = (
-  machine: AnyStateMachine,
-  { context, children }: AgentSnapshot,
-  mayLack: MayLack = () => false,
-): void => {
+export const checkTools = (machine: AnyStateMachine, { context, children }: AgentSnapshot, mayLack: MayLack): void => {
   const tools = toolsOf(machine);
   if (tools === undefined) return;
   for (const { callId, tool, toolKey, phase } of context.round?.calls ?? []) {
@@ -40,7 +36,7 @@ export const checkTools = (
     if (found === undefined) {
       throw new AgentError(
         'incompatible-document',
-        `session "${context.sessionId}" has the open call ${callId} of the tool "${tool}", which this agent does not have; open it with the version of the agent that wrote it; of a call that waits, store.post takes a rejection or an answer (importSession puts a document into a store), and then it opens`,
+        `session "${context.sessionId}" has the open call ${callId} of the tool "${tool}", which this agent does not have; open it with the version of the agent that wrote it, or look at it with readOnly and reject the call by store.post`,
       );
     }
     const inside = (call.snapshot['children'] as Record<string, Persisted>)['agent'];

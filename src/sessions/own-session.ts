@@ -29,7 +29,7 @@ export interface SessionSource {
   document?: SessionDocument;
   /** The document comes from the store, whose messages are taken as they are. */
   isStored?: boolean;
-  /** Default: none. */
+  /** Default: calls that wait for somebody. */
   mayLack?: MayLack;
   /** What the store has of the session; looked up before the first commit where that is not known yet. */
   committed?: CommittedSource;

@@ -82,7 +82,7 @@ export const edgeCaseRows: readonly Row[] = [
   {
     id: 'D28',
     reference: 'approved, but there is no such tool: not found',
-    agentchart: 'same; a session whose waiting call has lost its tool is refused',
+    agentchart: 'same, also where the tool is gone after a restore',
   },
   {
     id: 'D30',
