@@ -24,9 +24,10 @@ const unanswered = (thrown: unknown): StopOutcome => {
 export const createStopLogic = (ask: (agent: AnyActorRef) => unknown): StopLogic =>
   fromEffect<StopOutcome, StopInput>(async ({ parent }) => {
     try {
-      const stop = parent === undefined ? false : await ask(parent);
+      // A function that comes to its end has said nothing.
+      const stop = (parent === undefined ? undefined : await ask(parent)) ?? false;
       if (typeof stop === 'boolean') return { stop };
-      throw new TypeError(`it must give true or false, gave ${stop === null ? 'null' : typeof stop}`);
+      throw new TypeError(`it must give true or false, gave ${typeof stop}`);
     } catch (error) {
       return unanswered(error);
     }
