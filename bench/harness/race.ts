@@ -3,17 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { contenders } from './lists.ts';
 import type { Answer } from './worker.ts';
+import { median } from './median.ts';
 import type { Figures, Workload } from './workload.ts';
 
 /** Medians of one contender; or why there are none. */
 export type Standing = { figures: Figures; rounds: number } | { skipped: true } | { error: string };
-
-export const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
-};
 
 const medians = (samples: readonly Figures[]): Figures =>
   Object.fromEntries(

@@ -1,3 +1,4 @@
+import { median } from './median.ts';
 import type { Figures, Workload } from './workload.ts';
 
 /** ms for which a contender runs before its first sample, before each of the others, and for a sample. */
@@ -7,16 +8,21 @@ const counted = 300;
 
 type Run = () => Promise<Figures>;
 
-/** Runs at least once and until so many ms have passed, and gives the mean of each figure. */
-const during = async (ms: number, run: Run): Promise<{ figures: Figures; runs: number }> => {
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/**
+ * Runs at least once and until so many ms have passed. A time is the mean of all, so that what the collector takes counts; of ratios the median
+ * is taken: the mean of those whose lower half was short by chance is too large.
+ */
+const during = async (ms: number, run: Run, unit: Workload['unit']): Promise<{ figures: Figures; runs: number }> => {
   const end = performance.now() + ms;
-  const sums: Figures = {};
-  let runs = 0;
-  do {
-    for (const [key, value] of Object.entries(await run())) sums[key] = (sums[key] ?? 0) + value;
-    runs += 1;
-  } while (performance.now() < end);
-  return { figures: Object.fromEntries(Object.entries(sums).map(([key, sum]) => [key, sum / runs])), runs };
+  const all: Figures[] = [];
+  do all.push(await run());
+  while (performance.now() < end);
+  const middle = unit === 'ratio' ? median : mean;
+  const names = Object.keys(all[0] ?? {});
+  const figures = names.map((name) => [name, middle(all.map((each) => each[name] ?? NaN))] as const);
+  return { figures: Object.fromEntries(figures), runs: all.length };
 };
 
 /**
@@ -32,7 +38,7 @@ export const steady = (run: Run, { unit }: Pick<Workload, 'unit'>): Run => {
       begun = time === undefined || unit !== 'ms' ? {} : { 'ms the first time': time };
       warming = first;
     }
-    const { figures, runs } = await during(warming, run);
-    return { ...(runs === 1 ? figures : (await during(counted, run)).figures), ...begun };
+    const { figures, runs } = await during(warming, run, unit);
+    return { ...(runs === 1 ? figures : (await during(counted, run, unit)).figures), ...begun };
   };
 };

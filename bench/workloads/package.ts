@@ -5,7 +5,8 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type Metafile, type OutputFile, build } from 'esbuild';
-import { type Standing, median } from '../harness/race.ts';
+import { median } from '../harness/median.ts';
+import type { Standing } from '../harness/race.ts';
 import { installedVersion, repository } from '../harness/versions.ts';
 import type { Workload } from '../harness/workload.ts';
 

@@ -1,4 +1,5 @@
-import { type Standing, median } from '../harness/race.ts';
+import { median } from '../harness/median.ts';
+import type { Standing } from '../harness/race.ts';
 import { type Asked, ask, withEngine } from '../harness/restate.ts';
 import { benchAgent } from '../harness/restate-worker.ts';
 import type { Workload } from '../harness/workload.ts';

@@ -1,5 +1,5 @@
 import { type Message } from '../../src/index.ts';
-import { median } from '../harness/race.ts';
+import { median } from '../harness/median.ts';
 import { ask, withEngine } from '../harness/restate.ts';
 import type { Workload } from '../harness/workload.ts';
 

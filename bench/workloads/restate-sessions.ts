@@ -1,4 +1,5 @@
-import { type Standing, median } from '../harness/race.ts';
+import { median } from '../harness/median.ts';
+import type { Standing } from '../harness/race.ts';
 import { ask, withEngine } from '../harness/restate.ts';
 import type { Workload } from '../harness/workload.ts';
 
