@@ -330,7 +330,7 @@ const asksOpenai = `import { openaiChat } from 'agentchart/openai'; ${createsAge
 // In bytes: what was measured last, with XState and without the packages that an application brings itself. A larger figure has to be meant.
 // A bundle of one file has what is loaded later too.
 test.each([
-  ['the core', createsAgent, { pieces: 84_500, whole: 88_200 }],
+  ['the core', createsAgent, { pieces: 84_500, whole: 88_000 }],
   ['the core with openaiChat', asksOpenai, { pieces: 96_400, whole: 99_900 }],
 ])(
   '%s is no more than 2 %% larger than it was, minified and gzipped, whole and in pieces',
