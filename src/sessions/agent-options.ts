@@ -76,7 +76,7 @@ export interface AgentOptions<S extends InputSchema = InputSchema> {
    */
   output?: S;
   limits?: Partial<Limits>;
-  /** Asked after every round; true ends the turn like a limit. What it throws, or gives that is no boolean, fails the turn. */
+  /** Asked after every round; true ends the turn like a limit. What it throws, or gives that is neither a boolean nor nothing, fails the turn. */
   stopWhen?: (ctx: StopContext) => boolean | Promise<boolean>;
   /** Equal rounds in a row (tools, arguments and results) are told as `loop-suspected` from `threshold` (default 3) on; `stop` ends the turn. */
   loopDetection?: { threshold?: number; stop?: boolean };
